@@ -191,11 +191,9 @@ class SearchEngine:
 
         options = LocateOptions(filters=filters, k=k, as_kind=as_kind, min_score=min_score)
         preferred = self._with_preferred(Query()).prefer or ()
-
-        def locate(opened: Opened) -> LocatedPicture:
-            return locate_icons(opened, pixels, icon, options, set_priority(opened, preferred))
-
-        return self.with_generation(locate)
+        return self.with_generation(
+            lambda opened: locate_icons(opened, pixels, icon, options, set_priority(opened, preferred))
+        )
 
     def set_keys(self, names: Sequence[str]) -> list[str]:
         """Keys of the sets that some keys or titles mean, each once.
@@ -214,10 +212,8 @@ class SearchEngine:
     def present_sets(self, keys: Sequence[str]) -> list[str]:
         """Those of some keys that are sets of this library."""
 
-        def held(opened: Opened) -> list[str]:
-            return [key for key in keys if key in opened.facets.labels("set").values]
-
-        return self.with_generation(held) if keys else []
+        known = self.with_generation(lambda opened: opened.facets.labels("set").values) if keys else ()
+        return [key for key in keys if key in known]
 
     def names_in(self, key: str) -> list[str]:
         """Names of a set's icons as they are spelt, each once; none of a set that is not here."""

@@ -57,7 +57,11 @@ class Query:
         for text in (self.words, *self.without):
             refuse_broken(text)
         refuse_many(self.without)
-        refuse_languages(self.languages)
+        if len(self.languages) > MOST_LANGUAGES:
+            raise IconsError(f"{len(self.languages)} languages; name {MOST_LANGUAGES} or fewer")
+        for language in self.languages:  # one that the dictionary lacks says what a user reads, too
+            if not is_locale(language):
+                raise IconsError(f'language is "{language}"; give a code as de or pt-BR')
 
     @property
     def is_empty(self) -> bool:
@@ -91,19 +95,6 @@ def refuse_many(without: Sequence[str]) -> None:
     """
     if len(without) > MOST_WITHOUT:
         raise IconsError(f"{len(without)} things to steer away from; name {MOST_WITHOUT} or fewer")
-
-
-def refuse_languages(languages: Sequence[str]) -> None:
-    """Refuse what does not name languages. One that the dictionary lacks is no error: it says what a user reads.
-
-    Raises:
-        IconsError: one is not spelt as locales are, or there are too many.
-    """
-    if len(languages) > MOST_LANGUAGES:
-        raise IconsError(f"{len(languages)} languages; name {MOST_LANGUAGES} or fewer")
-    for language in languages:
-        if not is_locale(language):
-            raise IconsError(f'language is "{language}"; give a code as de or pt-BR')
 
 
 def refuse_broken(text: str) -> None:

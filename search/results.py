@@ -1,10 +1,9 @@
 """What is answered: plain data that the engine, the command line and the HTTP API share."""
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from search.query import ReadAs
 
@@ -107,14 +106,9 @@ class Answer:
         return f"{self.n_found:,}+" if self.is_more else f"{self.n_found:,}"
 
 
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
-
-
-def values_of(record: object) -> dict[str, Any]:
+def values_of(record: Any) -> dict[str, Any]:
     """The fields of a dataclass by name, as they are: `asdict`, which looks into each, takes four times as long."""
-    return {name: getattr(record, name) for name in _names(cast(Hashable, type(record)))}
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def envelope(query: str, answer: Answer, *, generation: int, seconds: float) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from PIL import Image
 
 from indexer.library.folder import Library
 from indexer.rendering.render import draw
-from search.evaluation.evaluate import Subject
-from search.evaluation.screens import KnownIcons, Screen, ScreenIcon, Truth, read_screens
+from search.evaluation.screens import Screen, ScreenIcon
 
 ICONS = {
     "disc": disc(12, 12, 9),
@@ -71,9 +70,3 @@ def build_known_library(folder: Path, model: Path) -> Library:
     library = Library(folder / "library")
     build_library(library, model, [folder / "own"])
     return library
-
-
-def truths_of(subject: Subject, folder: Path) -> list[Truth]:
-    """What a library knows of the screens."""
-    known = KnownIcons(subject.corpus)
-    return [known.truth(folder, screen) for screen in read_screens(folder)]

@@ -347,11 +347,14 @@ def _learn_pairs(rows: list[Tokens]) -> frozenset[frozenset[str]]:
 
 
 def _learn_sized(rows: list[Tokens]) -> bool:
-    """Say whether a fifth of the subjects end in a number that can be a size; many different numbers are codes."""
+    """Say whether a fifth of the subjects end in a number that can be a size; many different numbers are codes.
+
+    Of several the last one counts: in "rotate 90 24 regular" that is 24, and 90 is what it shows.
+    """
     sizes_of: dict[Tokens, set[int]] = defaultdict(set)
     for row in rows:
         length = look_length(row)
-        sizes_of[row[length:]].update(size for token in row[:length] if (size := as_size(token)))
+        sizes_of[row[length:]].update([size for token in row[:length] if (size := as_size(token))][:1])
     return sum(map(bool, sizes_of.values())) >= len(sizes_of) / 5 and len(set().union(*sizes_of.values())) <= 16
 
 

@@ -200,8 +200,8 @@ def _shown(opened: Opened, results: Results, row: Rows, hits: Rows, *, is_hit: b
         return _stood_for(opened, row, hits)
     if score >= cutoff.least:
         return "not a hit: the filters leave it out"
-    if cutoff.best < weights.BEST_SCORE:
-        return f"not a hit: no icon has a score of {weights.BEST_SCORE}, the best one has {cutoff.best:.3f}"
+    if cutoff.best < weights.LEAST_SCORE:
+        return f"not a hit: no icon has a score of {weights.LEAST_SCORE}, the best one has {cutoff.best:.3f}"
     return f"not a hit: its score {score:.3f} is below {cutoff.least:.3f}"
 
 

@@ -2,8 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
+from itertools import islice, product
 from pathlib import Path
 
 import numpy as np
@@ -49,8 +49,7 @@ def as_hits(opened: Opened, found: Rows, sets: SetPriority, *, flat: bool) -> li
     in_order = [icons[icon] for icon in ids.tolist()]
     digests = opened.snapshot.digests([icon.image_id for icon in in_order])
     rows = opened.facets.at(ids)
-    is_same = groups_of(opened, found["judged"])[0] == groups_of(opened, ids)[0]
-    is_exact = is_same & (found["tier"] <= NAMED)
+    is_exact = (groups_of(opened, found["judged"])[0] == groups_of(opened, ids)[0]) & (found["tier"] <= NAMED)
     traits = zip(
         opened.facets.looks(rows),
         rows["coloured"].tolist(),
@@ -131,21 +130,15 @@ def find_icon(opened: Opened, spelling: str) -> int:
     """
     refuse_broken(spelling)
     snapshot = opened.snapshot
-    as_typed = (spelling, spelling.strip(), unprinted(spelling))
-    spellings = dict.fromkeys((*as_typed, *_with_own_sets(opened, spelling.strip())))
-    for find in (_exactly, _by_words):
-        for spelt in spellings:
-            if (found := find(snapshot, spelt)) is not None:
-                return found
+    called, _, name = spelling.strip().partition(":")
+    of_sets = opened.facets.labels("set").in_code(called) if name else ()  # what code calls otherwise, by its own key
+    as_typed = (spelling, spelling.strip(), unprinted(spelling), *(f"{key}:{name}" for key in of_sets))
+    for find, spelt in product((_exactly, _by_words), dict.fromkeys(as_typed)):
+        if (found := find(snapshot, spelt)) is not None:
+            return int(found)
     near = snapshot.keys_near(spelling.strip())
     hint = f"near: {', '.join(near)}" if near else "`icons search` finds one by words"
     raise UnknownIconError(f'no icon "{spelling}" in this library; {hint}')
-
-
-def _with_own_sets(opened: Opened, spelling: str) -> Iterator[str]:
-    """A key whose set is called otherwise here, with each set's own key."""
-    called, _, name = spelling.partition(":")
-    return (f"{key}:{name}" for key in opened.facets.labels("set").in_code(called)) if name else iter(())
 
 
 def _exactly(snapshot: Snapshot, spelling: str) -> int | None:
@@ -224,8 +217,7 @@ def set_cards(opened: Opened) -> list[SetCard]:
     if facts is None:
         facts = set_facts(opened, opened.in_memory(Ability.SET_CARDS))
     about = {row.key: row for row in opened.snapshot.sets()}
-    ids = np.array([icon for one in facts for icon in one.sample], np.int64)
-    shown = iter(hits_of(opened, ids, flat=True))
+    shown = iter(hits_of(opened, np.array([icon for one in facts for icon in one.sample], np.int64), flat=True))
     return [
         SetCard(
             key=one.key,

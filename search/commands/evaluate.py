@@ -1,6 +1,7 @@
 """The command `icons lab evaluate`."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -97,8 +98,7 @@ def evaluate(
     from indexer.reports.terminal import ProgressLine
     from search.evaluation.evaluate import EvaluateOptions, Subject
     from search.evaluation.evaluate import evaluate as evaluate_subject
-    from search.evaluation.findings import evaluation_json, print_summary
-    from search.evaluation.report import report_html
+    from search.evaluation.findings import evaluation_json, print_summary, report_html
 
     if screens_from:
         _evaluate_screens(library, screens_from, options["seed"], as_json=as_json)
@@ -113,7 +113,7 @@ def evaluate(
     else:
         print_summary(evaluation)
     if report:
-        write_page(report, report_html(evaluation, subject.originals.content_of))
+        write_page(report, report_html(evaluation, subject.corpus.content_of))
         say(f"wrote {report}", err=True)
 
 
@@ -123,9 +123,10 @@ def _evaluate_screens(library: Library, folder: Path, seed: int, *, as_json: boo
     Raises:
         click.UsageError: an option was typed that says nothing to that.
     """
+    from indexer.reports.figures import RESAMPLES
     from indexer.reports.terminal import ProgressLine
     from search.evaluation.evaluate import Subject
-    from search.evaluation.screens import evaluate_screens, print_screens, screens_json
+    from search.evaluation.screens import evaluate_screens, print_screens
 
     ctx = click.get_current_context()
     others = [
@@ -141,6 +142,6 @@ def _evaluate_screens(library: Library, folder: Path, seed: int, *, as_json: boo
     with warnings_as_lines(), ProgressLine() as progress:
         evaluation = evaluate_screens(Subject(library), folder, progress, seed=seed)
     if as_json:
-        click.echo(json.dumps(screens_json(evaluation)))
+        click.echo(json.dumps({**asdict(evaluation), "resamples": RESAMPLES}))
     else:
         print_screens(evaluation)

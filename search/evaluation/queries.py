@@ -1,4 +1,4 @@
-"""What is asked in an evaluation, and which icons are right: query files, own names, and what tags are known.
+"""Which icons an answer can be, what is asked, and which are right: query files, own names, what tags are known.
 
 A query file is JSONL: `{"query": "throw away", "kind": "means", "relevant": ["trash", "bin"]}` a line, with an optional
 "set" where only one set's icons are meant. Where icons are right by set, `"relevant": {"lucide": ["trash-2"], "tabler":
@@ -9,8 +9,9 @@ A query file is JSONL: `{"query": "throw away", "kind": "means", "relevant": ["t
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, ClassVar, Self, TypeVar
 
@@ -20,11 +21,152 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from indexer.arrays import Ids
 from indexer.errors import QueryFileError, SourceError
 from indexer.languages.words import normalise
+from indexer.library.folder import Generation
 from indexer.library.named import read_text
-from indexer.merging.facets import in_english
-from search.evaluation.corpus import Corpus
-from search.generation.backend import Ability
+from indexer.merging.facets import in_english, read_array
+from indexer.merging.merge import read_tag_ids
+from indexer.reports.figures import UNRANKED
+from indexer.sources.source import read_indexed
+from search.generation.backend import Ability, IconRow
 from search.generation.opened import Opened
+from search.generation.snapshot import Snapshot
+from search.ranking.order import group_many
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """All icons of a generation in the order of their ids; names and pictures that several share are there once."""
+
+    icon_ids: Ids
+    group_rows: Ids
+    """Number of the variant group of each icon: icons of one set and one name."""
+    name_ids: Ids
+    """Distinct, ascending; `name_rows` says which of them each icon bears."""
+    name_rows: Ids
+    image_ids: Ids
+    """Distinct, ascending; `image_rows` says which of them each icon shows."""
+    image_rows: Ids
+    drawing_rows: Ids
+    """Number of the drawing of each icon: pictures that are drawn alike, whatever their bytes."""
+    names: Sequence[str]
+    """Each icon's name as its source spells it."""
+    sets: Sequence[str]
+    """Each icon's set key."""
+    words: Mapping[int, str]
+    """Words of a name by its id."""
+    tag_ids: Ids
+    """In the table of names, the words of each tag, by its code."""
+    snapshot: Snapshot
+    """What the catalog says of them."""
+
+    def __len__(self) -> int:
+        return len(self.icon_ids)
+
+    @classmethod
+    def read(cls, generation: Generation) -> "Corpus":
+        """Read all icons of a generation."""
+        snapshot = Snapshot(generation.catalog)
+        rows = list(snapshot.all_icons())
+        icon_ids, set_ids, names, images = np.array([row[:4] for row in rows], np.int64).reshape(-1, 4).T
+        keys = snapshot.set_keys()
+        name_ids, name_rows = np.unique(names, return_inverse=True)
+        image_ids, image_rows = np.unique(images, return_inverse=True)
+        return cls(
+            icon_ids=np.ascontiguousarray(icon_ids),
+            group_rows=np.unique(np.stack([set_ids, names]), axis=1, return_inverse=True)[1].reshape(-1),
+            name_ids=name_ids,
+            name_rows=name_rows,
+            image_ids=image_ids,
+            image_rows=image_rows,
+            drawing_rows=np.unique(read_array(generation.drawings), return_inverse=True)[1],
+            names=[row[4] for row in rows],
+            sets=[keys[set_id] for set_id in set_ids.tolist()],
+            words=snapshot.all_words(),
+            tag_ids=read_tag_ids(snapshot.path),
+            snapshot=snapshot,
+        )
+
+    def variants(self, rows: Ids) -> Ids:
+        """Rows of all icons that are variants of some rows, those included; ascending."""
+        return np.flatnonzero(np.isin(self.group_rows, self.group_rows[rows]))
+
+    def drawn_alike(self, rows: Ids) -> Ids:
+        """Rows of all icons that have the drawing of some rows, those included; ascending."""
+        return np.flatnonzero(np.isin(self.drawing_rows, self.drawing_rows[rows]))
+
+    def outside(self, sets: Collection[str]) -> Ids:
+        """Rows of the icons of all sets but some; none where no set is named."""
+        return np.flatnonzero([bool(sets) and key not in sets for key in self.sets])
+
+    def showing(self, image: int) -> Ids:
+        """Rows of all icons that show a picture, by its place in `image_ids`; ascending."""
+        return np.flatnonzero(self.image_rows == image)
+
+    @cached_property
+    def first_rows(self) -> Ids:
+        """Row of the first icon that shows each picture."""
+        return np.unique(self.image_rows, return_index=True)[1]
+
+    def icons(self, rows: Ids) -> list[IconRow]:
+        """Read what the catalog says of some icons, by their rows."""
+        ids = self.icon_ids[rows]
+        found = self.snapshot.candidates(ids)
+        return [found[icon] for icon in ids.tolist()]
+
+    def shown(self, rows: Ids, *, k: int) -> "list[Shown]":
+        """Show the first `k` hits of some rows, best first, as a search would: variants and equal drawings once."""
+        kept = group_many(self.group_rows[rows], self.drawing_rows[rows])[:k]
+        return [Shown(icon.id, icon.image_id, icon.name, icon.set) for icon in self.icons(rows[kept])]
+
+    def content_of(self, image_id: int) -> bytes:
+        """Read the bytes of a picture by its id in the catalog; errors as `content`."""
+        return self.content(int(np.searchsorted(self.image_ids, image_id)))
+
+    def content(self, image: int) -> bytes:
+        """Read the bytes of a picture, by its place in `image_ids`, from its source. In ascending order it is quick.
+
+        Raises:
+            SourceError: the source has gone, or holds another picture by now.
+        """
+        [icon] = self.icons(self.first_rows[[image]])
+        return read_indexed(icon.address(self.snapshot.digests([icon.image_id])[icon.image_id]))
+
+
+N_INSTEAD = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An icon in a report: ids of the catalog, its name and its set."""
+
+    icon: int
+    image: int
+    name: str
+    set: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One query with what came of it."""
+
+    query: str
+    """Words, or for a screenshot the name of the icon."""
+    task: str
+    rank: int | None
+    """Of the first right answer, None where no right answer was ranked."""
+    n_right: int
+    right: Sequence[Shown]
+    """Right answers, best ranked first."""
+    instead: Sequence[Shown]
+    """The first hits."""
+    picture: bytes | None = None
+    """The screenshot that was asked with."""
+
+
+def as_rank(rank: int) -> int | None:
+    """Spell a rank for people and programs."""
+    return None if rank == UNRANKED else rank
+
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Names = Annotated[tuple[Words, ...], Field(min_length=1)]
@@ -155,16 +297,37 @@ def find_answers(queries: Sequence[BenchmarkQuery], corpus: Corpus) -> Questions
     Raises:
         QueryFileError: no query has an answer here.
     """
-    answers = _Answers(queries, corpus)
-    found = [(query, list(answers.questions(query))) for query in queries]
+    unknown: set[str] = set()
+    spelt = {normalise(name) for query in queries for some in (query.relevant, *query.by_set.values()) for name in some}
+    every, by_name = frozenset(corpus.sets), defaultdict[str, list[int]](list)
+    for row, (name, place) in enumerate(zip(corpus.names, corpus.name_rows.tolist(), strict=True)):
+        for spelling in {normalise(name), corpus.words[int(corpus.name_ids[place])]} & spelt:
+            by_name[spelling].append(row)
+
+    def right(names: Iterable[str], keys: frozenset[str]) -> Ids:
+        """Rows of the icons of some sets that bear some names, with their variants."""
+        found = {name: [row for row in by_name[normalise(name)] if corpus.sets[row] in keys] for name in names}
+        unknown.update(name for name, rows in found.items() if not rows)
+        return corpus.variants(np.array([row for rows in found.values() for row in rows], np.int64))
+
+    def questions(query: BenchmarkQuery) -> Iterator[Question]:
+        """Ask a query of every set that it means, or of the whole library."""
+        if not query.by_set:
+            yield Question(query, right(query.relevant, every if query.set is None else frozenset({query.set})))
+        for word, names in query.by_set.items():
+            if keys := keys_of_set(word, every):
+                one = replace(query, kind=f"{query.kind}, {word}", relevant=names, by_set={})
+                yield Question(one, right(names, keys), keys)
+
+    found = [(query, [one for one in questions(query) if len(one.right)]) for query in queries]
     asked, dropped = [one for _, of_query in found for one in of_query], [query for query, some in found if not some]
     if queries and not asked:
         sets = {word for query in queries for word in query.by_set}
         names = "no icon of this library bears any of the relevant names"
-        what = names if answers.unknown else "this library holds none of the sets that are asked about"
-        some = ", ".join(f'"{name}"' for name in sorted(answers.unknown or sets)[:5])
-        raise QueryFileError(f"{what} ({some}{', ...' if answers.unknown else ''}); is --library right?")
-    return Questions(asked, dropped, sorted(answers.unknown))
+        what = names if unknown else "this library holds none of the sets that are asked about"
+        some = ", ".join(f'"{name}"' for name in sorted(unknown or sets)[:5])
+        raise QueryFileError(f"{what} ({some}{', ...' if unknown else ''}); is --library right?")
+    return Questions(asked, dropped, sorted(unknown))
 
 
 def keys_of_set(word: str, keys: Iterable[str]) -> frozenset[str]:
@@ -172,46 +335,6 @@ def keys_of_set(word: str, keys: Iterable[str]) -> frozenset[str]:
     keys = frozenset(keys)
     as_word = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE)
     return keys & {word} or frozenset(key for key in keys if as_word.search(key))
-
-
-class _Answers:
-    """Finds right icons by their names, and collects the names that no icon bears."""
-
-    def __init__(self, queries: Sequence[BenchmarkQuery], corpus: Corpus) -> None:
-        self.unknown: set[str] = set()
-        self._corpus = corpus
-        names = (name for query in queries for some in (query.relevant, *query.by_set.values()) for name in some)
-        self._rows_by_name = _rows_by_name(set(map(normalise, names)), corpus)
-        self._keys = frozenset(corpus.sets)
-
-    def questions(self, query: BenchmarkQuery) -> Iterator[Question]:
-        """Ask a query of every set that it means, or of the whole library."""
-        if not query.by_set:
-            right = self._rows(query.relevant, self._keys if query.set is None else frozenset({query.set}))
-            if len(right):
-                yield Question(query, right)
-        for word, names in query.by_set.items():
-            keys = keys_of_set(word, self._keys)
-            if keys and len(right := self._rows(names, keys)):
-                yield Question(replace(query, kind=f"{query.kind}, {word}", relevant=names, by_set={}), right, keys)
-
-    def _rows(self, names: Iterable[str], keys: frozenset[str]) -> Ids:
-        """Rows of the icons of some sets that bear some names, with their variants."""
-        found = {
-            name: [row for row in self._rows_by_name[normalise(name)] if self._corpus.sets[row] in keys]
-            for name in names
-        }
-        self.unknown.update(name for name, rows in found.items() if not rows)
-        return self._corpus.variants(np.array([row for rows in found.values() for row in rows], np.int64))
-
-
-def _rows_by_name(names: set[str], corpus: Corpus) -> defaultdict[str, list[int]]:
-    """Rows of the icons that have each of some names."""
-    rows: defaultdict[str, list[int]] = defaultdict(list)
-    for row, (name, place) in enumerate(zip(corpus.names, corpus.name_rows.tolist(), strict=True)):
-        for spelling in {normalise(name), corpus.words[int(corpus.name_ids[place])]} & names:
-            rows[spelling].append(row)
-    return rows
 
 
 NO_TAGS, ALL_TAGS = "no tags", "all tags"
@@ -250,16 +373,12 @@ def regimes(tags: Tags, questions: Sequence[Question], *, n_tags: int, seed: int
 
     The last regime is that of the library itself, which has a single one where it has no tags.
     """
-    questions = [*questions, *_tag_questions(tags, n_tags, seed)]
+    lot = np.sort(np.random.default_rng(seed).permutation(np.unique(tags.codes))[:n_tags]).tolist()
+    asked = [(BenchmarkQuery(tags.words[code], TAG, (tags.words[code],)), tags.codes == code) for code in lot]
+    questions = [*questions, *(Question(query, tags.rows[is_stated]) for query, is_stated in asked)]
     yield Regime(NO_TAGS, replace(tags, rows=tags.rows[:0], codes=tags.codes[:0]), questions)
     if len(tags.rows):
         yield Regime(ALL_TAGS, tags, questions)
-
-
-def _tag_questions(tags: Tags, n: int, seed: int) -> Iterator[Question]:
-    for code in np.sort(np.random.default_rng(seed).permutation(np.unique(tags.codes))[:n]).tolist():
-        words = tags.words[code]
-        yield Question(BenchmarkQuery(words, TAG, (words,)), tags.rows[tags.codes == code])
 
 
 AS_IT_IS, TURNED, SLIPPED = "name", "name, turned round", "name, misspelt"
@@ -275,9 +394,8 @@ def name_questions(corpus: Corpus, *, n: int, seed: int) -> Iterator[Question]:
     lot = np.random.default_rng(seed).permutation(len(corpus.name_ids))[:n]
     for row in sorted(lot.tolist()):
         words = corpus.words[int(corpus.name_ids[row])]
-        right = np.flatnonzero(corpus.name_rows == row)
         for kind, text in _ways_to_type(words, random.Random(f"{seed} {words}")):
-            yield Question(BenchmarkQuery(text, kind, (words,)), right)
+            yield Question(BenchmarkQuery(text, kind, (words,)), np.flatnonzero(corpus.name_rows == row))
 
 
 def _ways_to_type(words: str, chance: random.Random) -> Iterator[tuple[str, str]]:

@@ -24,16 +24,16 @@ from indexer.merging.lexicon import Lexicon
 from indexer.merging.manifest import N_ASKED, Answering, NamedQuery, Weights, calibrate, spread
 from indexer.merging.merge import TagVectors, Vectors
 from indexer.merging.vector_index import VectorIndex
-from indexer.reports.figures import DEPTH, UNRANKED, Ranks
+from indexer.reports.figures import DEPTH, UNRANKED, Ranks, right_ranks
 from search.engine import Filters, Query, SearchEngine, Window
-from search.evaluation.corpus import Corpus
-from search.evaluation.queries import Question, Tags
+from search.evaluation.queries import Corpus, Question, Tags
 from search.generation.backend import Ability
 from search.generation.facets import FaissVectors
 from search.generation.opened import Opened
 from search.words.wording import Speller
 
 _SEEN = Window(k=DEPTH)
+ENGINE = "engine"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +73,18 @@ def find_contenders(library: Library, models: Sequence[str], *, in_use: str) -> 
         LibraryError: the library holds no vectors of it; the message says what makes them.
     """
     known = {facts.fingerprint: facts.model for facts in _encoders(library)}
-    found = [_contender(library, known, model) for model in dict.fromkeys(models or [in_use])]
-    found = list({contender.fingerprint: contender for contender in found}.values())
-    labels = Counter(contender.label for contender in found)
+    found: dict[str, Contender] = {}
+    for model in models or [in_use]:
+        fingerprint = model if model in known else _fingerprint(library, model)
+        if fingerprint not in known:
+            raise _lacks_vectors(model)
+        name = known[fingerprint]
+        label = name.removeprefix(LOCAL).rstrip("/").rpartition("/")[2] or name
+        found[fingerprint] = Contender(label, name, fingerprint)
+    labels = Counter(one.label for one in found.values())
     return [
-        contender
-        if labels[contender.label] == 1
-        else replace(contender, label=f"{contender.label} {contender.fingerprint}")
-        for contender in found
+        one if labels[one.label] == 1 else replace(one, label=f"{one.label} {one.fingerprint}")
+        for one in found.values()
     ]
 
 
@@ -107,14 +111,6 @@ def read_vectors_of(library: Library, contender: Contender, corpus: Corpus) -> C
         raise _lacks_vectors(contender.model, n_missing)
     encoder = open_query_encoder(library.encoder(contender.fingerprint))
     return CorpusVectors(contender.fingerprint, encoder, images, has_image, names, tags)
-
-
-def _contender(library: Library, known: dict[str, str], model: str) -> Contender:
-    fingerprint = model if model in known else _fingerprint(library, model)
-    name = known.get(fingerprint, model)
-    if fingerprint not in known:
-        raise _lacks_vectors(model)
-    return Contender(name.removeprefix(LOCAL).rstrip("/").rpartition("/")[2] or name, name, fingerprint)
 
 
 def _fingerprint(library: Library, model: str) -> str:
@@ -261,6 +257,15 @@ class VectorRankers:
         for scores in (pictures, fused):
             scores[:, ~self._vectors.has_image[self._corpus.image_rows]] = -np.inf
         return {"names": names, "pictures": pictures, "fused": fused}
+
+    def ranks(self, questions: Sequence[Question]) -> dict[str, list[Ranks]]:
+        """Ranks of each question's right answers, ascending, by ranker."""
+        found = {}
+        for ranker, scores in self.scores([question.query.text for question in questions]).items():
+            for row, question in zip(scores, questions, strict=True):
+                row[self._corpus.outside(question.sets)] = -np.inf
+            found[ranker] = [right_ranks(row, one.right) for row, one in zip(scores, questions, strict=True)]
+        return {**found, ENGINE: [*map(self.engine.ranks, questions)]}
 
 
 def encode_texts(encoder: QueryEncoder, texts: Sequence[str]) -> Floats:

@@ -6,10 +6,9 @@ A folder of prepared screens has pictures and `screens*.jsonl`, a line a screen,
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -18,13 +17,13 @@ from indexer.arrays import Floats, Mask, Pixels, Positions
 from indexer.errors import SourceError
 from indexer.languages.words import printable
 from indexer.library.foreign import from_json
-from indexer.reports.figures import RESAMPLES, Figure, Scores, means, short, spell
+from indexer.reports.figures import Figure, Scores, means, short, spell
 from indexer.reports.terminal import Progress, open_console, table_of
 from indexer.screens.boxes import Boxes, iou_matrix
 from indexer.screens.located import open_locator, seen_in
 from search.engine import Filters, SearchEngine
-from search.evaluation.corpus import Corpus, Shown
 from search.evaluation.evaluate import Subject
+from search.evaluation.queries import Corpus
 from search.generation.opened import Opened, forgetful
 from search.ranking.order import set_priority
 from search.results import Hit
@@ -106,11 +105,8 @@ class Truth:
     @cached_property
     def sets(self) -> tuple[str, ...]:
         """The library's sets that the screen shows: a team asks for names in its own."""
-        return tuple(
-            sorted(
-                {icon.key.partition(":")[0] for icon, right in zip(self.screen.icons, self.right, strict=True) if right}
-            )
-        )
+        known = zip(self.screen.icons, self.right, strict=True)
+        return tuple(sorted({icon.key.partition(":")[0] for icon, right in known if right}))
 
     @cached_property
     def is_held(self) -> Mask:
@@ -118,27 +114,24 @@ class Truth:
         return np.array([bool(right) for right in self.right], bool)
 
 
-class KnownIcons:
-    """Which icons of a library name one of a screen rightly, by its key.
+def read_truths(folder: Path, corpus: Corpus) -> list[Truth]:
+    """Read the screens of a folder, and what a library knows of their icons.
 
-    Right are the icon, all that have its very drawing, and the variants of these: what no picture tells apart.
+    Right are the icon of that key, all that have its very drawing, and the variants of these: what no picture tells
+    apart.
+
+    Raises:
+        SourceError: there are none, or a line is not a screen's.
     """
+    named = [*enumerate(zip(corpus.sets, corpus.names, strict=True))]
+    rows = {f"{key}:{name}": [row] for row, (key, name) in reversed(named)}
 
-    def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
-        named = [*enumerate(zip(corpus.sets, corpus.names, strict=True))]
-        self._rows = {f"{key}:{name}": row for row, (key, name) in reversed(named)}
-        self._found: dict[str, frozenset[int]] = {}
+    @cache
+    def right(key: str) -> frozenset[int]:
+        alike = corpus.drawn_alike(np.array(rows.get(key, ()), np.int64))
+        return frozenset(corpus.icon_ids[corpus.variants(alike)].tolist())
 
-    def truth(self, folder: Path, screen: Screen) -> Truth:
-        """Say what is in a screen of a folder."""
-        for key in {icon.key for icon in screen.icons} - self._found.keys():
-            self._found[key] = self._find(key)
-        return Truth(folder, screen, [self._found[icon.key] for icon in screen.icons])
-
-    def _find(self, key: str) -> frozenset[int]:
-        rows = np.array([self._rows[key]] if key in self._rows else [], np.int64)
-        return frozenset(self._corpus.icon_ids[self._corpus.variants(self._corpus.drawn_alike(rows))].tolist())
+    return [Truth(folder, one, [right(icon.key) for icon in one.icons]) for one in read_screens(folder)]
 
 
 LEAST_IOU = 0.5
@@ -147,20 +140,9 @@ NO_ICON = -1
 N_NAMES = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
-    """What a box was called."""
-
-    icons: tuple[int, ...]
-    """Ids of the first hits."""
-    first: Shown | None
-    """The first hit; None where there is none."""
-    score: float
-    """How sure the first is."""
-
-    def rank(self, right: frozenset[int]) -> int | None:
-        """Place of the first right one, from 1; None where none of the first is right."""
-        return next((place for place, icon in enumerate(self.icons, 1) if icon in right), None)
+def rank_of(hits: Sequence[Hit], right: frozenset[int]) -> float:
+    """Place of the first right one among what a box was called, from 1; infinite where none of the first is right."""
+    return next((place for place, hit in enumerate(hits, 1) if hit.id in right), np.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +154,9 @@ class Answer:
     """Best first."""
     icons: Positions
     """(n,): the icon that each box holds, by its row in the truth; `NO_ICON` for none."""
-    names: Sequence[Name]
-    true_names: Sequence[Name]
+    names: Sequence[Sequence[Hit]]
+    """Of each box what it was called, best first."""
+    true_names: Sequence[Sequence[Hit]]
     """Of the icons inside their painted boxes: what naming reaches where nothing has to be found."""
 
     def is_found(self) -> Mask:
@@ -183,13 +166,12 @@ class Answer:
     def is_named(self) -> Mask:
         """Whether each icon of the screen is found and named rightly."""
         held = zip(self.names, self.icons.tolist(), strict=True)
-        named = [icon for name, icon in held if icon != NO_ICON and name.rank(self.truth.right[icon]) == 1]
+        named = [icon for name, icon in held if icon != NO_ICON and rank_of(name, self.truth.right[icon]) == 1]
         return np.isin(np.arange(len(self.truth.right)), named)
 
     def true_ranks(self) -> Scores:
         """Place of each icon's first right name among those of its true box, infinite where none is right."""
-        pairs = zip(self.true_names, self.truth.right, strict=True)
-        return np.array([name.rank(right) or np.inf for name, right in pairs], np.float64)
+        return np.array([*map(rank_of, self.true_names, self.truth.right)], np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,14 +221,13 @@ def evaluate_screens(subject: Subject, folder: Path, progress: Progress, *, seed
         SourceError: there are no screens.
         IconsError: the detector can't be read.
     """
-    known = KnownIcons(subject.corpus)
-    truths = [known.truth(folder, screen) for screen in read_screens(folder)]
+    truths = read_truths(folder, subject.corpus)
     locator, answers = open_locator(subject.manifest.fingerprint), []
     encoder = subject.engine.with_generation(lambda opened: forgetful(opened.encoder))
     for truth in truths:
         pixels = truth.read_pixels()
         located = locator.locate(pixels, encoder)
-        names = name_vectors(subject.engine, located.vectors, sets=truth.sets) if len(located.vectors) else []
+        names = name_vectors(subject.engine, located.vectors, sets=truth.sets)
         true_names = name_boxes(subject.engine, pixels, truth.corners, sets=truth.sets)
         answers.append(Answer(truth, located.boxes, match(located.boxes, truth.corners), names, true_names))
         progress("Looking at screens", len(answers), len(truths))
@@ -284,7 +265,7 @@ def match(boxes: Boxes, icons: Floats, *, least_iou: float = LEAST_IOU) -> Posit
     return found
 
 
-def name_boxes(engine: SearchEngine, pixels: Pixels, corners: Floats, *, sets: tuple[str, ...] = ()) -> list[Name]:
+def name_boxes(engine: SearchEngine, pixels: Pixels, corners: Floats, *, sets: tuple[str, ...] = ()) -> list[list[Hit]]:
     """Name what is inside each of some boxes (n, 4) of a picture in some sets, or in all: what comes nearest."""
     if not len(corners):
         return []
@@ -292,18 +273,13 @@ def name_boxes(engine: SearchEngine, pixels: Pixels, corners: Floats, *, sets: t
     return name_vectors(engine, vectors, sets=sets)
 
 
-def name_vectors(engine: SearchEngine, vectors: Floats, *, sets: tuple[str, ...] = ()) -> list[Name]:
+def name_vectors(engine: SearchEngine, vectors: Floats, *, sets: tuple[str, ...] = ()) -> list[list[Hit]]:
     """Name what the encoder sees as some vectors (n, dim)."""
 
     def ask(opened: Opened) -> list[list[Hit]]:
         return name_crops(opened, vectors, Filters(sets=sets), set_priority(opened, ()), k=N_NAMES, min_score=0)
 
-    return [_name(hits) for hits in engine.with_generation(ask)]
-
-
-def _name(hits: list[Hit]) -> Name:
-    first = Shown(hits[0].id, hits[0].image, hits[0].name, hits[0].set) if hits else None
-    return Name(tuple(hit.id for hit in hits), first, hits[0].score if hits else 0.0)
+    return engine.with_generation(ask)
 
 
 def quality(threshold: float, counts: Sequence[tuple[int, int, int]], *, seed: int) -> Quality:
@@ -346,11 +322,6 @@ def naming(answers: Sequence[Answer], *, seed: int) -> Naming | None:
     return Naming(int(held.sum()), **means(within, of=dict.fromkeys(within, held), seed=seed))
 
 
-def screens_json(evaluation: ScreenEvaluation) -> dict[str, Any]:
-    """Spell an evaluation for programs."""
-    return {**asdict(evaluation), "resamples": RESAMPLES}
-
-
 def print_screens(evaluation: ScreenEvaluation) -> None:
     """Print what was looked at, and the figures."""
     console = open_console()
@@ -361,8 +332,7 @@ def print_screens(evaluation: ScreenEvaluation) -> None:
         "the icons on the screens; each screen is named by the sets that it shows",
     ]
     if evaluation.false_on_empty:
-        false = spell(evaluation.false_on_empty, True, written="{:.2f}".format)
-        lines.append(f"boxes on a screen without icons: {false}")
+        lines.append("boxes on a screen without icons: " + spell(evaluation.false_on_empty, True, "{:.2f}".format))
     if not evaluation.n_held:
         lines.append("no names were measured: index the sets that the screens show, and give --library")
     for line in (*lines, ""):
@@ -371,8 +341,8 @@ def print_screens(evaluation: ScreenEvaluation) -> None:
     if evaluation.end_to_end:
         cells.append(("boxes and names", *quality_cells(evaluation.end_to_end)))
     if evaluation.naming:
-        first, five = evaluation.naming.top_1, evaluation.naming.top_5
-        cells.append(("true boxes named, first / among five", "", spell(first, True), spell(five, True), ""))
+        named = (spell(figure, True) for figure in (evaluation.naming.top_1, evaluation.naming.top_5))
+        cells.append(("true boxes named, first / among five", "", *named, ""))
     console.print(table_of(("", "threshold", "precision", "recall", "F1"), cells))
 
 

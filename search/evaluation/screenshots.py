@@ -7,6 +7,7 @@ and beside every other change: curves over size and bars over changes compare li
 import colorsys
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ from indexer.arrays import Floats, Ids, Pixels
 from indexer.errors import RenderError, SourceError
 from indexer.rendering.render import draw
 from indexer.reports.figures import Ranks, right_ranks
-from search.evaluation.corpus import N_INSTEAD, Case, Corpus, Originals, as_rank
+from search.evaluation.queries import N_INSTEAD, Case, Corpus, as_rank
 from search.evaluation.rankers import ENCODED_AT_ONCE, CorpusVectors, in_blocks
 
 Layer = NDArray[np.float64]
@@ -124,10 +125,7 @@ def _luminance(colour: Colour) -> float:
 
 def _own_colour(icon: Pixels) -> Colour:
     alpha = icon[..., 3].astype(np.float64)
-    if not alpha.any():
-        return BLACK
-    colour: Colour = (icon[..., :3] * alpha[..., None]).sum(axis=(0, 1)) / alpha.sum()
-    return colour
+    return np.asarray((icon[..., :3] * alpha[..., None]).sum(axis=(0, 1)) / max(1.0, alpha.sum()), np.float64)
 
 
 def _plain(icon: Pixels) -> _Look:
@@ -185,7 +183,7 @@ def _lay_neighbours(
     """Put other icons before and behind, in a row or in a column, as toolbars and menus do."""
     size = len(canvas) // 3
     pitch = size + round(random.uniform(0.1, 0.4) * size)
-    in_a_row = bool(random.integers(2))
+    in_a_row = random.integers(2)
     for neighbour, start in zip(neighbours, (size - pitch, size + pitch), strict=False):
         top, left = (size, start) if in_a_row else (start, size)
         _lay(canvas, neighbour, ink if is_of_one_colour(neighbour) else None, top=top, left=left)
@@ -234,10 +232,13 @@ class Shots:
         return len(self.images)
 
 
-def choose_shots(corpus: Corpus, originals: Originals, vectors: CorpusVectors, *, n: int, seed: int) -> Shots:
+def choose_shots(corpus: Corpus, vectors: CorpusVectors, *, n: int, seed: int) -> Shots:
     """Choose `n` pictures of a corpus by lot, all if it has fewer; variants and equal drawings are right, too."""
     lot = np.random.default_rng(seed).permutation(np.flatnonzero(vectors.has_image))[:n]
-    contents = {image: content for image in sorted(lot.tolist()) if (content := _content(originals, image)) is not None}
+    contents = {}
+    for image in sorted(lot.tolist()):
+        with suppress(SourceError):
+            contents[image] = corpus.content(image)
     images = np.fromiter(contents, np.int64)
     right = []
     for image in images.tolist():
@@ -268,16 +269,16 @@ def rank_shots(shots: Shots, vectors: CorpusVectors, condition: Condition) -> li
 
 
 def worst_shots(
-    shots: Shots, ranks: Sequence[Ranks], originals: Originals, vectors: CorpusVectors, condition: Condition, *, n: int
+    shots: Shots, ranks: Sequence[Ranks], corpus: Corpus, vectors: CorpusVectors, condition: Condition, *, n: int
 ) -> list[Case]:
     """Show the `n` screenshots whose right picture stands lowest, the worst first."""
-    first, first_rows = np.array([found[0] for found in ranks], np.int64), originals.corpus.first_rows
+    first = np.array([found[0] for found in ranks], np.int64)
     cases = []
     for place in np.argsort(-first, kind="stable")[:n].tolist():
         picture = take(shots, place, condition)
         [scores] = _scores([picture], vectors)
         order = np.argsort(-scores, kind="stable")[: 10 * N_INSTEAD]
-        right = originals.shown(first_rows[shots.images[[place]]], k=1)
+        right = corpus.shown(corpus.first_rows[shots.images[[place]]], k=1)
         cases.append(
             Case(
                 query=right[0].name,
@@ -285,7 +286,7 @@ def worst_shots(
                 rank=as_rank(int(first[place])),
                 n_right=len(shots.right[place]),
                 right=right,
-                instead=originals.shown(first_rows[order], k=N_INSTEAD),
+                instead=corpus.shown(corpus.first_rows[order], k=N_INSTEAD),
                 picture=picture,
             )
         )
@@ -310,11 +311,4 @@ def _pixels(picture: bytes, size: int) -> NDArray[np.uint8] | None:
     try:
         return cut_out(picture, size=size)
     except RenderError:
-        return None
-
-
-def _content(originals: Originals, image: int) -> bytes | None:
-    try:
-        return originals.content(image)
-    except SourceError:
         return None

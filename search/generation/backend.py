@@ -28,9 +28,6 @@ from search.generation.labels import Labels, unknown
 from search.query import Filters, Sort
 from search.results import N_VALUES, FacetCount
 
-OF_CORNER = 0.25
-"""What corners and weights count, beside 1 for a look."""
-
 
 class Ability(Enum):
     """What not every engine can do; the value is how a person calls it."""
@@ -290,16 +287,18 @@ class IconTable(ABC):
         """Which icons have all words of a style, as `names.asked_style` spells it: "sharp filled" is "filled"."""
         return np.asarray(self._looks_in(style)[self.at(ids)["look"]])
 
-    def lacks(self, ids: Ids, style: str) -> Floats:
-        """What some icons lack of a style: 1 for its look, `OF_CORNER` for each other word that any icon here has."""
+    def lacks(self, ids: Ids, style: str) -> tuple[Floats, Floats]:
+        """How many words of a style some icons lack: its look, and others that any icon here has."""
         looks = (*self._words_of_looks(), frozenset[str]())
         asked = frozenset(style.split()).intersection(*[frozenset().union(*looks)])
-        lacking = [sum(1 if word in LOOKS else OF_CORNER for word in asked - look) for look in looks]
-        return np.asarray(np.array(lacking, np.float32)[self.at(ids)["look"]])
+        lacking = [(len((asked - look).intersection(LOOKS)), len((asked - look).difference(LOOKS))) for look in looks]
+        of_look, others = np.array(lacking, np.float32)[self.at(ids)["look"]].T
+        return of_look, others
 
     def is_like(self, ids: Ids, style: str) -> Mask:
         """Which icons are in a style that is asked for: in its look, whatever the corners are, if it says one."""
-        return self.lacks(ids, style) < (1 if stated_look(style) else OF_CORNER)
+        of_look, others = self.lacks(ids, style)
+        return np.asarray(of_look + (0 if stated_look(style) else others) == 0)
 
     def _looks_in(self, style: str) -> Mask:
         """Which looks, by code, have all words of a style; the last one stands for none."""

@@ -68,7 +68,7 @@ def weigh_looks(rows: Rows, curves: CurveBySize, *, n_among: int | None) -> Rows
 def best_unseen(question: Question, found: Retrieved, *, stated: float) -> float:
     """The score of an icon as good as one can be that was not found, as far as the vectors are exact; 0: none is left.
 
-    It is as near as the last one, in the style, its name fits as well as one may, and its set stands first.
+    It is as near as the last one, its name fits as well as one may, and its set stands first.
     """
     nears = [near.beyond for near in (found.cosines, found.looks) if near]
     if question.keywords is not None or not np.isfinite(nears).all():  # what one of both has not found the other has
@@ -77,7 +77,6 @@ def best_unseen(question: Question, found: Retrieved, *, stated: float) -> float
     row["vectors"] = found.cosines.beyond if found.cosines else 0
     row["look"] = found.looks.beyond if found.looks else 0
     row["words"] = found.words
-    row["says style"] = 1 if question.parsed and question.parsed.wording.style else 0
     row["set"] = question.sets.evidence.max(initial=0)
     return float(weigh(question, row, stated=stated)["score"][0])
 
@@ -102,9 +101,8 @@ class ScoreCutoff:
 
     def hits(self, rows: Rows) -> Rows:
         """Those rows that are hits, none with a better score than one of a tier before its own."""
-        floors = self.floors[rows["tier"]]
         for name in ("score", "confidence"):
-            rows[name] = np.maximum(rows[name], floors)
+            rows[name] = np.maximum(rows[name], self.floors[rows["tier"]])
         return rows[rows["score"] >= self.least]
 
 
@@ -115,4 +113,4 @@ def least_score(best: float, *, is_never_empty: bool = False) -> float:
     """
     if is_never_empty:
         return weights.SHARE_OF_BEST * best
-    return max(weights.LEAST_SCORE, weights.SHARE_OF_BEST * best) if best >= weights.BEST_SCORE else np.inf
+    return max(weights.LEAST_SCORE, weights.SHARE_OF_BEST * best) if best >= weights.LEAST_SCORE else np.inf

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Tiers
 from indexer.languages.words import CERTAIN, asked_style, normalise
-from indexer.merging.facets import A_LOOK, NO_STYLE
+from indexer.merging.facets import NO_STYLE
 from indexer.merging.lexicon import says_all
 from indexer.merging.vector_index import Neighbours
 from search.generation.backend import VectorSearch, is_in
@@ -24,7 +24,6 @@ SIGNALS = {
     "set first": weights.SETS_FIRST,
     "plain": weights.PLAIN,
     "style": weights.STYLE,
-    "says style": weights.SAYS_STYLE,
     "parts": weights.PARTS,
     "left out": weights.WITHOUT,
 }
@@ -67,8 +66,7 @@ def features(question: Question, ids: Ids, found: Retrieved | None = None) -> Ro
         rows["vectors"] = _cosines(opened.icons, question.parsed.vector, ids, found.cosines if found else None)
         words_of(question, rows, found)
     if question.look is not None:
-        images = known["image"]
-        rows["look"] = _cosines(opened.pictures, question.look, images, found.looks if found else None)
+        rows["look"] = _cosines(opened.pictures, question.look, known["image"], found.looks if found else None)
     if question.look is None and question.parsed is not None:
         rows["tier"] = _tiers(question, ids)
         is_direct = rows["tier"] < STATED
@@ -95,11 +93,10 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
         rows["drawn"] = np.where(np.isin(known["set"], with_own), 0, _drawn(opened, parsed, rows, names))
     if wording.synonyms:
         share = np.float32(weights.SYNONYM * (weights.BESIDE_NAMED if says_all(fits).any() else 1))
-        gained = share * _synonyms(opened, parsed, ids, found)
-        rows["synonyms"] = np.maximum(gained - np.float32(weights.WORDS) * rows["words"], 0)
+        rows["synonyms"] = _synonyms(question, parsed, rows, share, found)
     if wording.style:
-        rows["style"] = opened.facets.lacks(ids, wording.style)
-        rows["says style"] = (rows["style"] < 1) & (known["states"] == A_LOOK)
+        of_look, others = opened.facets.lacks(ids, wording.style)
+        rows["style"] = of_look + np.float32(weights.OF_CORNER) * others
     if len(parsed.parts) and len(ids):
         evidence = _evidence(opened, wording.parts, parsed.parts, ids, names)
         # How far the worst part, by a soft minimum, lies below their mean.
@@ -113,19 +110,26 @@ def _evidence(opened: Opened, words: tuple[str, ...], vectors: Floats, ids: Ids,
     return np.asarray(cosines + np.float32(weights.WORDS) * fits, np.float32)
 
 
-def _synonyms(opened: Opened, parsed: ParsedQuery, ids: Ids, found: Retrieved | None) -> Floats:
-    """How much other sets say the query of the names of icons, as far as their pictures say it, too, 0 to 1."""
-    said = np.zeros(len(ids), np.float32)
-    for name, weight in parsed.wording.synonyms:
-        places = is_in(np.sort(opened.snapshot.named(name)), ids)
-        said[places] = np.maximum(said[places], np.float32(weight))
-    if found is not None and said.any():
+def _synonyms(
+    question: Question, parsed: ParsedQuery, rows: Rows, share: np.float32, found: Retrieved | None
+) -> Floats:
+    """What icons gain by names of which other sets say the query, as far as their pictures say it, too.
+
+    The words of a name count already: pictures are looked at where its synonym may be worth more.
+    """
+    opened, ids, own = question.opened, rows["icon"], np.float32(weights.WORDS) * rows["words"]
+    gained = np.zeros(len(ids), np.float32)
+    for named, weight in question.synonyms:
+        np.maximum(gained, share * np.float32(weight), out=gained, where=is_in(named, ids))
+    places = np.flatnonzero(gained > own)
+    if found is not None and len(places):
         first = ids[is_in(found.ids[found.is_first], ids)]
         usual = first[:: 1 + len(first) // _USUAL]
-        cosines = cosines_of(opened.pictures, parsed.vector[None], opened.images_of(np.append(usual, ids[said > 0])))[0]
+        known = opened.facets.at(np.append(usual, ids[places]))
+        cosines = cosines_of(opened.pictures, parsed.vector[None], known["image"])[0]
         deviations = (cosines[len(usual) :] - cosines[: len(usual)].mean()) / max(1e-6, cosines[: len(usual)].std())
-        said[said > 0] *= np.clip(0.5 + deviations / 2, 0, 1)
-    return said
+        gained[places] *= np.clip(0.5 + deviations / 2, 0, 1)
+    return np.asarray(np.maximum(gained - own, 0), np.float32)
 
 
 def _drawn(opened: Opened, parsed: ParsedQuery, rows: Rows, names: Ids) -> Floats:

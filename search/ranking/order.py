@@ -56,7 +56,7 @@ def _own_priority(opened: Opened) -> SetPriority:
     is_sample = np.array([one.location.startswith(str(bundled("samples"))) for one in of_sets], bool)
     is_free = np.array([family(one.licence) == "permissive" for one in of_sets], bool)
     size = sizes / max(1e-9, float(sizes.max(initial=0)))
-    evidence = weights.COMPLETE * size + weights.FREE * is_free + weights.SAMPLE * is_sample
+    evidence = weights.PLAIN * size + weights.FREE * is_free - weights.PREFERRED * is_sample
     evidence -= evidence.max(initial=-np.inf)
     return SetPriority(evidence.astype(np.float32), np.where(is_sample, OF_SAMPLES, OWN))
 
@@ -87,21 +87,17 @@ def before_variants(rows: "Rows", variants: Ids, may_stand: Mask) -> "Rows":
     return judged[np.lexsort((is_behind, moved))]
 
 
-def stand_ins(firsts: Positions, is_asked: Mask, is_plain: Mask) -> Mask:
-    """Which icons may stand for their variants: those in the style that is asked, and of these the plain ones.
+def stand_ins(firsts: Positions, *wanted: Mask) -> Mask:
+    """Which icons may stand for their variants, which `firsts` tell as `firsts_of` does.
 
-    `firsts` tell variants, as `firsts_of` does. Where none of them is in that style, or none is plain, all the others
-    may.
+    Of each group those that are first of all what is `wanted` first, as far as any is, and so on.
     """
-    may = _if_any(firsts, is_asked)
-    return may & _if_any(firsts, may & is_plain)
-
-
-def _if_any(firsts: Positions, chosen: Mask) -> Mask:
-    """Those of each group that are chosen; all of a group where none is."""
-    has_any = np.zeros(len(firsts), bool)
-    has_any[firsts[chosen]] = True
-    return chosen | ~has_any[firsts]
+    may = np.ones(len(firsts), bool)
+    for chosen in wanted:
+        has_any = np.zeros(len(firsts), bool)
+        has_any[firsts[may & chosen]] = True
+        may &= chosen | ~has_any[firsts]
+    return may
 
 
 def group_many(variants: Ids, drawings: Ids) -> Positions:

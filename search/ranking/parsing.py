@@ -15,6 +15,7 @@ from indexer.languages.words import normalise
 from indexer.merging.facets import OF_LOOK
 from search.generation.opened import Opened
 from search.query import Query, ReadAs, ReadWord, refuse_many
+from search.ranking import weights
 from search.words.codes import Code, read_code
 from search.words.wording import MINUS, MOST_LETTERS, WITHOUT, Wording, read, read_words, spell_signs
 
@@ -55,8 +56,6 @@ class Avoided:
 
 _LEAVING_OUT = re.compile(rf"(?<=\s)(without|not|{'|'.join(WITHOUT)})(?=\s)(?! serif)", re.IGNORECASE)
 """Words within a text of any language; "no" is not among them, which is Spanish and Portuguese."""
-OTHER_READINGS = 0.5
-"""What another reading of a text in another language counts, times its own weight, beside 1 for the first."""
 NOTHING = Avoided((), np.empty((0, 0), np.float32))
 
 
@@ -83,9 +82,12 @@ def parse_query(
         vector = opened.encoder.encode_words(wording.spelled)
     elif not (wording.style or wording.parts) and wording.name != wording.typed:
         # Several of what is called by one: "keys" alone is near keyboards.
-        vector = _middle(opened.encoder.encode_many_words([wording.typed, wording.name]))
+        vector = _middle(opened, {wording.typed: 1.0, wording.name: 1.0})
     elif reading is not None and not wording.without and (reading.others or reading.is_english_too):
-        vector = _middle_of_readings(opened, wording.typed, reading, normalise(text))
+        # A word has several meanings, of which the library draws one.
+        too = {normalise(text): 1.0} if reading.is_english_too else {}
+        others = {words: weights.OTHER_READINGS * weight for words, weight in reversed(reading.others)}
+        vector = _middle(opened, {**too, **others, wording.typed: 1.0})
     elif vector is None or wording.typed != normalise(text):
         vector = opened.encoder.encode_words(wording.typed)
     parts, drawn = encode(opened, wording.parts), encode(opened, wording.drawn)
@@ -120,20 +122,10 @@ def _reading_of(text: str, languages: Sequence[str]) -> Reading | None:
     return read_language(Dictionary.bundled(), spell_signs(text), preferred=preferred)
 
 
-def _middle_of_readings(opened: Opened, typed: str, reading: Reading, text: str) -> Floats:
-    """Direction between what a text may mean: a word has several meanings, of which the library draws one."""
-    weights = {typed: 1.0}
-    for words, weight in reading.others:
-        weights.setdefault(words, OTHER_READINGS * weight)
-    if reading.is_english_too:
-        weights.setdefault(text, 1.0)
-    vectors = opened.encoder.encode_many_words(list(weights))
-    return _middle(vectors * np.array(list(weights.values()), np.float32)[:, None])
-
-
-def _middle(vectors: Floats) -> Floats:
-    """Direction between some vectors."""
-    middle = vectors.sum(axis=0)
+def _middle(opened: Opened, readings: dict[str, float]) -> Floats:
+    """Direction between what a text may mean, by what each reading counts."""
+    vectors = opened.encoder.encode_many_words(list(readings))
+    middle = (vectors * np.array(list(readings.values()), np.float32)[:, None]).sum(axis=0)
     return np.asarray(middle / np.linalg.norm(middle), np.float32)
 
 

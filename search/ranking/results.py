@@ -14,7 +14,7 @@ import numpy as np
 
 from indexer.arrays import Ids, Mask, firsts_of
 from indexer.languages.words import asked_style
-from indexer.merging.facets import NO_STYLE
+from indexer.merging.facets import A_LOOK, NO_STYLE
 from search.generation.backend import Ability, is_in
 from search.query import Filters, Window
 from search.ranking import retrieve
@@ -94,8 +94,7 @@ class Results:
         """The row of one icon, wherever it lies, and whether it is a hit: shown, or stood for by another one."""
         ids, row = np.array([icon]), self._first[self._first["icon"] == icon]
         if not len(row):
-            found = retrieve.Retrieved(ids, np.zeros(1, bool), np.ones(1, bool))
-            rows = features(self._question, ids, found)
+            rows = features(self._question, ids, retrieve.Retrieved(ids, np.zeros(1, bool), np.ones(1, bool)))
             row = weigh(self._question, rows, n_among=self._n_images, stated=self._stated)
         return row, len(self.cutoff.hits(row)) > 0 and bool(self._may_answer(ids)[0])
 
@@ -176,9 +175,10 @@ class Results:
             is_in &= ~facets.in_style(ids, asked_style(words))
         is_asked = is_in & facets.is_like(ids, style or "")
         has_no_other = np.array([*(look == style for look in facets.labels("look").values), False])[known["look"]]
-        is_plain = is_in & (has_no_other if style else known["states"] == NO_STYLE)
+        is_plain = is_in & (known["states"] == (A_LOOK if style else NO_STYLE))
         variants = facets.variants(known)
-        return before_variants(rows, variants, stand_ins(firsts_of(variants), is_asked, is_plain))
+        may_stand = stand_ins(firsts_of(variants), is_asked, is_in & has_no_other if style else is_plain, is_plain)
+        return before_variants(rows, variants, may_stand)
 
     def _followed_by(self, new: Rows) -> Rows:
         """The hits, and behind them those of others that are no variants of theirs and show other drawings."""

@@ -43,6 +43,8 @@ class Question:
     """(names,) how well each name of the library fits the words."""
     direct: tuple[Ids, Ids, Ids] = (np.empty(0, np.int64),) * 3
     """The icons that the words call, name and state as a tag."""
+    synonyms: tuple[tuple[Ids, float], ...] = ()
+    """The icons of each name of which other sets say the words, ascending, and how much they do."""
     avoided: Avoided = NOTHING
     look: Floats | None = None
     """Vector of the picture, or of the icon's, that is asked with."""
@@ -71,8 +73,7 @@ def question_of(opened: Opened, query: Query) -> Question:
         query = replace(query, words="", picture=svg)
     look = _look_of(opened, query)
     if look is not None and not query.words.strip():
-        avoided = parse_avoided(opened, query)
-        return Question(opened=opened, sets=sets, avoided=avoided, look=look, own=query.icon)
+        return Question(opened=opened, sets=sets, avoided=parse_avoided(opened, query), look=look, own=query.icon)
     if not 0 <= query.picture_share <= 1:
         raise IconsError(f'picture_share is "{query.picture_share}"; give a number from 0 to 1')
     parsed = parse_query(opened, query.words, languages=query.languages)
@@ -93,6 +94,7 @@ def question_of_words(opened: Opened, parsed: ParsedQuery) -> Question:
         sets=set_priority(opened, ()),
         parsed=parsed,
         fits=opened.lexicon.coverage(parsed.wording.name),
+        synonyms=tuple((np.sort(opened.snapshot.named(name)), weight) for name, weight in parsed.wording.synonyms),
         picture_share=0.0,
     )
 
@@ -102,8 +104,7 @@ def _look_of(opened: Opened, query: Query) -> Floats | None:
     if query.icon is not None:
         if query.picture is not None:
             raise IconsError("the query holds a picture and an icon; ask with one of them")
-        image = opened.snapshot.icon(query.icon).image_id
-        return np.asarray(opened.pictures.reconstruct(np.array([image]))[0])
+        return np.asarray(opened.pictures.reconstruct(np.array([opened.snapshot.icon(query.icon).image_id]))[0])
     if query.picture is None:
         return None
     if not isinstance(query.picture, bytes):
@@ -174,8 +175,7 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
         every, among = [first], [cosines.ids]
         if len(cosines.ids) < len(icons):
             first, lexical, words = _best_named(question.opened, question.fits, n, only)
-            of_synonyms = [question.opened.snapshot.named(name) for name, _ in parsed.wording.synonyms]
-            every += [first, *question.direct, *of_synonyms]
+            every += [first, *question.direct, *(ids for ids, _ in question.synonyms)]
             among.append(lexical)
             for drawing, vector in zip(parsed.wording.drawn, parsed.drawn, strict=True):
                 near, first = _near(question.opened, icons, vector, N_DRAWN, only, is_first=True)
@@ -199,8 +199,7 @@ def _near(
     """What lies near to a vector among a selection, perhaps with more beside it; and what does so among all."""
     share = 1.0 if only is None else max(1, len(only)) / max(1, len(vectors))
     if share * _LARGE >= 1:
-        wide = min(round(n / share), vectors.most)
-        found = _remembered_near(opened, vectors, vector, wide)
+        found = _remembered_near(opened, vectors, vector, min(round(n / share), vectors.most))
         return found, found.ids[np.argsort(-found.scores, kind="stable")[:n]] if share < 1 else found.ids
     near = vectors.search(vector, k=n, only=only, is_rough=True)
     if not is_first:

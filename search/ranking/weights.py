@@ -10,15 +10,16 @@ WORDS = COVERAGE
 """Of all words of a query standing in an icon's name; merges fit their curve with it."""
 STYLE = -4.0
 """Of lacking the style that was asked for: what does stands behind all that is as near."""
-SAYS_STYLE = 0.05
-"""Of stating it, beside others that only look so: "arrow-up-filled" is that icon, though "arrow-up" is filled too."""
+OF_CORNER = 0.25
+"""Of that, what corners and weights count, beside 1 for a look."""
 WITHOUT = -4.5
 """Of being all that was asked to leave out."""
 SETS_FIRST = 3.0
 """How many times more the standing of its set counts for an icon that bears the query as its name or tag: the vectors
 of those differ by less than their sets, of four in five among 214 icons called "home" by .26 or less."""
 PLAIN = 0.3
-"""Of such an icon that states no style where none was asked for: "bell" is that icon, before its "bell-thin"."""
+"""Of such an icon that states no style where none was asked for: "bell" is that icon, before its "bell-thin". By as
+much the largest set stands before one of a single icon."""
 SYNONYM = 2.5
 """Of bearing a name of which most other sets say what is asked, instead of what its words say; times what the picture
 says of it. Of Lucide's tags over bare names 1.0 loses R@1 .012, and 3.0 gains .002."""
@@ -29,23 +30,22 @@ DRAWN, DRAWN_NEXT = -3.0, -0.6
 BEYOND_TAGS = 3.0
 """By which an icon whose name says all that is asked is better than all that state it as a tag, to stand among these:
 of 500 of Lucide's tags 2.0 loses R@1 .036, 3.0 .018."""
+OTHER_READINGS = 0.5
+"""What another reading of a text in another language counts in its vector, times its own weight, beside 1 for the
+first."""
 PARTS = 0.7
 """Of each log-odd by which what is worst shown of a drawing's parts lies below their mean."""
-COMPLETE = 0.3
-"""By which the largest set stands before one of a single icon."""
 FREE = 0.1
 """What a permissive licence adds."""
-SAMPLE = -0.5
-"""What it costs to be a bundled sample: own sources come first."""
 PREFERRED = 1.0
-"""What the most preferred set gains; each further one a tenth less."""
+"""What the most preferred set gains, each further one a tenth less; bundled samples lose it: own sources come first."""
 CERTAINTY = 2.0
 """That being called so, named so or tagged so adds to a score: such an icon is right."""
 UNKNOWN_COST = 1.2
 """Lost where neither the library nor the encoder knows a word of the query: true of every made-up word, and of one in
 eight queries of the benchmark."""
-BEST_SCORE = LEAST_SCORE = 0.1
-"""Where not even the best hit reaches this score, the answer is empty; each hit has as much."""
+LEAST_SCORE = 0.1
+"""Each hit has this score; where not even the best one reaches it, the answer is empty."""
 SHARE_OF_BEST = 0.25
 """Each hit has this share of the best one's score, too."""
 GOOD_SCORE = 0.5

@@ -147,7 +147,23 @@ class HitParameters(FilterParameters):
         return Window(**self._taken(Window))
 
 
-class SearchParameters(HitParameters):
+class WordParameters(HitParameters):
+    """Words that are looked for, beside what a hit must be."""
+
+    words: Text = Field(alias="q")
+    without: Without = ()
+    languages: Languages = ()
+    prefer: Annotated[tuple[Text, ...] | None, Field(max_length=50)] = Field(
+        None,
+        description="A set that comes first where several have an icon. Repeatable; `icons config sets` if not given.",
+    )
+
+    def query(self, *, picture: NDArray[np.uint8] | None = None) -> Query:
+        """Spell it as the engine takes it."""
+        return Query(picture=picture, **self._taken(Query))
+
+
+class SearchParameters(WordParameters):
     """What is looked for, beside what a hit must be."""
 
     words: str = Field(
@@ -158,12 +174,6 @@ class SearchParameters(HitParameters):
         "filters leave are shown: by set, if `sort` says nothing else.",
     )
     keyword: bool = Field(False, description='Take q for a keyword query: prefix*, "a phrase", -excluded.')
-    without: Without = ()
-    languages: Languages = ()
-    prefer: Annotated[tuple[Text, ...] | None, Field(max_length=50)] = Field(
-        None,
-        description="A set that comes first where several have an icon. Repeatable; `icons config sets` if not given.",
-    )
     like: str | None = Field(
         None,
         alias="icon",
@@ -171,10 +181,6 @@ class SearchParameters(HitParameters):
         description="More like this icon: its key (mdi:home), its id, or a name.",
     )
     picture_share: float = Field(0.5, ge=0, le=1, description="Share of the picture or icon beside words.")
-
-    def query(self, *, picture: NDArray[np.uint8] | None = None) -> Query:
-        """Spell it as the engine takes it."""
-        return Query(picture=picture, **self._taken(Query))
 
 
 FIELD = "picture"

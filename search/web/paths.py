@@ -36,12 +36,10 @@ from search.web.parameters import (
     HitParameters,
     IconKey,
     Key,
-    Languages,
     Layers,
     LocateParameters,
     SearchParameters,
-    Text,
-    Without,
+    WordParameters,
     json_body,
 )
 from search.web.service import Service
@@ -184,18 +182,14 @@ async def sets(service: Served) -> Response:
     summary="Why an icon stands where it stands",
     responses=errors(404),
 )
-async def why(
-    icon: IconKey,
-    service: Served,
-    words: Annotated[Text, Query(alias="q")],
-    without: Without = (),
-    languages: Languages = (),
-) -> Response:
+async def why(icon: IconKey, service: Served, asked: Annotated[WordParameters, Query()]) -> Response:
     """Tell what each part of a search for some words says of an icon, beside the icon that comes first."""
-    query = EngineQuery(words=words, without=without, languages=languages)
-    return as_json(
-        await service.ask(lambda engine: written(ExplanationAnswer, engine.explain(query, id_of(engine, icon))))
-    )
+
+    def tell(engine: SearchEngine) -> bytes:
+        told = engine.explain(asked.query(), id_of(engine, icon), filters=asked.filters(), window=asked.window())
+        return written(ExplanationAnswer, told)
+
+    return as_json(await service.ask(tell))
 
 
 @open_router.get(

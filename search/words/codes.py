@@ -63,8 +63,7 @@ class SetNames:
         return tuple(dict.fromkeys((*self._by_key.get(name, ()), *self._saying(code[name]))))
 
     def _saying(self, words: str) -> Meant:
-        asked = set(_WORD.findall(words))
-        return tuple(code for code, runs in enumerate(self._runs) if asked <= runs)
+        return tuple(code for code, runs in enumerate(self._runs) if runs.issuperset(_WORD.findall(words)))
 
     @cached_property
     def _by_key(self) -> dict[str, Meant]:
@@ -169,10 +168,9 @@ def _called(classes: list[str], sets: SetNames) -> Code | None:
         return Code(last, narrower[-1])  # a font whose letters are names: "material-icons home"
     plain = last.removeprefix("i-")
     for place in reversed([place for place, sign in enumerate(plain) if sign == "-"]):  # a set's key may have some
-        name = plain[place + 1 :]
         if (meant := sets.begun(plain[:place], IN_CLASSES)) is not None:
             both = tuple(code for code in meant if not narrower or code in narrower[0])
-            return Code(name, both or meant, is_certain=bool(before) or last.startswith("i-"))
+            return Code(plain[place + 1 :], both or meant, is_certain=bool(before) or last.startswith("i-"))
     return None
 
 

@@ -276,7 +276,7 @@ _SAID = tuple(
             " off",
         ),
         (r"^(export|save|download|share|send|print|convert|open) as (?:an? )?(\S+)$", r"\2 \1 \2"),
-        (r"^(?:(.+) un(?:checked|ticked)|un(?:checked|ticked) (.+))$", r"blank \1\2 outline"),
+        (r"^(?:(.+) un(?:checked|ticked)|un(?:checked|ticked) (.+))$", r"blank \1\2 outline -off"),
     )
 )
 """How people say what names say shorter, and how."""

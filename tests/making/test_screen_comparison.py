@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from known_screens import build_known_library, truths_of, write_screens
+from known_screens import build_known_library, write_screens
 
 from data.making.eval.curves import average_precision, ranked
 from data.making.eval.screens import (
@@ -23,7 +23,7 @@ from data.making.eval.screens_page import BADLY, EMPTY, FALSE, MISSED, faults_of
 from indexer.arrays import Mask, Pixels
 from indexer.screens.boxes import Boxes
 from search.evaluation.evaluate import Subject
-from search.evaluation.screens import ScreenIcon
+from search.evaluation.screens import ScreenIcon, read_truths
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def subject(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Subje
 @pytest.fixture(scope="module")
 def planned(subject: Subject, folder: Path) -> tuple[Contender, Answers]:
     """Finds three of five icons, one of them below its threshold; a bad box, and one on the icon-free screen."""
-    truths = truths_of(subject, folder)
+    truths = read_truths(folder, subject.corpus)
     disc, box, _ = truths[0].corners
     large, gone = truths[1].corners
     badly = np.array([large[0], large[1], large[2], large[1] + (large[3] - large[1]) * 0.4])

@@ -94,12 +94,15 @@ def test_a_style_beside_a_name_is_the_look_that_was_seen(engine: SearchEngine, w
     assert look in (answer.hits[0].style or "")
 
 
-def test_what_is_called_a_border_looks_as_its_picture_does_among_filled_icons(tiny_model: Path, tmp_path: Path) -> None:
+def test_what_is_called_a_border_looks_as_its_picture_does_among_filled_icons_and_a_stated_style_is_shown_first(
+    tiny_model: Path, tmp_path: Path
+) -> None:
     arrow = '<path d="M4 12h16M14 6l6 6-6 6" fill="none" stroke="black" stroke-width="2"/>'
     bodies = {
         f"disc-{letter}": f'<circle cx="12" cy="12" r="{9 + n / 20}"/>'
         for n, letter in enumerate("abcdefghijklmnopqrst")
     }
+    bodies |= {f"disc-{letter}-filled": f'<circle cx="13" cy="12" r="{8 - n}"/>' for n, letter in enumerate("abcdef")}
     bodies |= {"arrow-go": arrow, "arrow-border": arrow.replace("M4", "M5")}
     for name, body in bodies.items():
         (tmp_path / f"{name}.svg").write_text(svg(body))
@@ -108,3 +111,5 @@ def test_what_is_called_a_border_looks_as_its_picture_does_among_filled_icons(ti
     build_library(Library(tmp_path / "library"), tiny_model, [tmp_path / "icons.csv"])
     engine = SearchEngine.open(tmp_path / "library")
     assert [engine.show(engine.find(f"one:arrow-{end}")).hit.style for end in ("go", "border")] == ["filled", "outline"]
+    for letter in "abcdef":
+        assert engine.search(f"filled disc {letter}")[0].name == f"disc-{letter}-filled"

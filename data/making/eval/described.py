@@ -22,8 +22,7 @@ from indexer.languages.words import normalise, printable
 from indexer.library.folder import Library
 from indexer.reports.figures import Figure, means, spell
 from search.engine import Query, SearchEngine, Window
-from search.evaluation.corpus import Shown
-from search.evaluation.queries import Line, read_lines
+from search.evaluation.queries import Line, Shown, read_lines
 from search.results import Hit
 
 N_FIRST = 5

@@ -23,11 +23,9 @@ from indexer.languages.words import normalise
 from indexer.library.folder import Library
 from indexer.reports.figures import Figure, Scores, means, short, spell
 from indexer.reports.terminal import Progress, ProgressLine
-from search.evaluation.corpus import Corpus
 from search.evaluation.evaluate import Subject
-from search.evaluation.findings import ENGINE
-from search.evaluation.queries import Line, Tags, Words, read_lines
-from search.evaluation.rankers import VectorRankers, find_contenders, in_blocks, read_vectors_of
+from search.evaluation.queries import Corpus, Line, Tags, Words, read_lines
+from search.evaluation.rankers import ENGINE, VectorRankers, find_contenders, in_blocks, read_vectors_of
 from search.ranking.order import group_many
 
 N_FIRST = 5

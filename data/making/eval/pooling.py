@@ -31,9 +31,8 @@ from indexer.library.durable import write_file
 from indexer.library.folder import Library
 from indexer.rendering.render import draw
 from indexer.reports.terminal import Progress, ProgressLine
-from search.evaluation.corpus import Corpus, Originals
 from search.evaluation.evaluate import Subject
-from search.evaluation.queries import Line, Question, Tags, check_line, find_answers, read_lines, read_queries
+from search.evaluation.queries import Corpus, Line, Question, Tags, check_line, find_answers, read_lines, read_queries
 from search.evaluation.rankers import VectorRankers, find_contenders, in_blocks, read_vectors_of
 
 RANKERS = ("names", "pictures")
@@ -122,7 +121,7 @@ CELL, PICTURE, HEAD, EDGE = 84, 60, 24, 10
 """Pixels: a cell's side, a picture's longer side, the line with the query, the sheet's edge."""
 
 
-def write_sheets(pooled: Sequence[Pooled], corpus: Corpus, originals: Originals, out: Path) -> int:
+def write_sheets(pooled: Sequence[Pooled], corpus: Corpus, out: Path) -> int:
     """Write the pool and its sheets into a folder; return how many sheets there are.
 
     Raises:
@@ -136,7 +135,7 @@ def write_sheets(pooled: Sequence[Pooled], corpus: Corpus, originals: Originals,
     write_file(out / POOL, json.dumps(facts, indent=1).encode())
     starts = range(0, len(pooled), ROWS)
     for number, start in enumerate(starts):
-        sheet = _sheet(pooled[start : start + ROWS], corpus, originals, first=start)
+        sheet = _sheet(pooled[start : start + ROWS], corpus, first=start)
         buffer = BytesIO()
         sheet.quantize(16).save(buffer, "PNG")
         write_file(out / f"sheet-{number:02}.png", buffer.getvalue())
@@ -165,7 +164,7 @@ def read_pool(folder: Path) -> Mapping[tuple[str, str], Sequence[str]]:
     return {(found["query"], found["kind"]): found["icons"] for found in pooled}
 
 
-def _sheet(pooled: Sequence[Pooled], corpus: Corpus, originals: Originals, *, first: int) -> Image.Image:
+def _sheet(pooled: Sequence[Pooled], corpus: Corpus, *, first: int) -> Image.Image:
     heights = [HEAD + CELL * -(-len(found.rows) // COLUMNS) for found in pooled]
     sheet = Image.new("RGB", (2 * EDGE + COLUMNS * CELL, 2 * EDGE + sum(heights)), "white")
     pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(16)
@@ -176,7 +175,7 @@ def _sheet(pooled: Sequence[Pooled], corpus: Corpus, originals: Originals, *, fi
         for place, row in enumerate(found.rows):
             left, above = EDGE + place % COLUMNS * CELL, top + HEAD + place // COLUMNS * CELL
             pen.text((left, above), f"{place}", fill="#cc0000")
-            _paste(sheet, originals.content(int(corpus.image_rows[row])), left + CELL - PICTURE - 8, above + 8)
+            _paste(sheet, corpus.content(int(corpus.image_rows[row])), left + CELL - PICTURE - 8, above + 8)
         top += height
     return sheet
 
@@ -301,7 +300,7 @@ def pool(library: Library, queries: Path, judged: Path, out: Path, n: int, seed:
     subject = Subject(library)
     with ProgressLine() as progress:
         pooled = pool_hits(subject, queries, n=n, judged=known, seed=seed, progress=progress)
-    n_sheets = write_sheets(pooled, subject.corpus, subject.originals, out)
+    n_sheets = write_sheets(pooled, subject.corpus, out)
     n_icons = sum(len(found.rows) for found in pooled)
     click.echo(f"{out}: {n_icons:,} icons of {len(pooled):,} queries on {n_sheets} sheets", err=True)
 

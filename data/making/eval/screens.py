@@ -39,7 +39,6 @@ from search.evaluation.evaluate import Subject
 from search.evaluation.screens import (
     NO_ICON,
     Answer,
-    KnownIcons,
     Naming,
     Quality,
     ScreenIcon,
@@ -52,7 +51,7 @@ from search.evaluation.screens import (
     quality,
     quality_cells,
     quality_of_boxes,
-    read_screens,
+    read_truths,
 )
 from search.generation.backend import Ability
 from search.generation.opened import forgetful
@@ -201,8 +200,7 @@ def compare(
         SourceError: there are no screens.
         IconsError: a detector can't be read.
     """
-    known = KnownIcons(subject.corpus)
-    truths = [known.truth(folder, screen) for screen in read_screens(folder)]
+    truths = read_truths(folder, subject.corpus)
     contenders = [open_contender(name, subject.engine) for name in names]
     answers = ask(contenders, truths, subject.engine, progress)
     pairs = list(zip(contenders, answers, strict=True))
@@ -430,7 +428,7 @@ def main(library: "Library", screens: Path, icons: Path | None, seed: int, repor
     if report:
         from data.making.eval.screens_page import comparison_html
 
-        write_page(report, comparison_html(comparison, answers[-1], subject.originals.content_of))
+        write_page(report, comparison_html(comparison, answers[-1], subject.corpus.content_of))
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:

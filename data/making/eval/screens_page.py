@@ -37,7 +37,8 @@ from indexer.reports.figures import (
     table_html,
 )
 from indexer.screens.boxes import iou_matrix
-from search.evaluation.screens import LEAST_IOU, NO_ICON, Name, ScreenIcon, Truth
+from search.evaluation.screens import LEAST_IOU, NO_ICON, ScreenIcon, Truth
+from search.results import Hit
 from search.showing.sheets import data_uri
 
 ReadPicture = Callable[[int], bytes]
@@ -196,9 +197,9 @@ def faults_of(answered: Answered) -> list[Fault]:
         if is_named[icon] or not truth.is_held[icon]:
             found.append(Fault(FOUND, box, score, title, known.key))
         else:
-            caption = f"{known.key}, not {name.first.set}:{name.first.name}" if name.first else known.key
-            image = name.first.image if name.first else None
-            found.append(Fault(MISNAMED, box, name.score, title, caption, image))
+            caption = f"{known.key}, not {name[0].set}:{name[0].name}" if name else known.key
+            image, sure = (name[0].image, name[0].score) if name else (None, 0.0)
+            found.append(Fault(MISNAMED, box, sure, title, caption, image))
     return found
 
 
@@ -216,8 +217,8 @@ def _title(truth: Truth) -> str:
     return f"{screen.file}: {screen.template}, {screen.theme}, scale {screen.scale:g}, seed {screen.seed}"
 
 
-def _called(name: Name) -> str:
-    return f"; called {name.first.set}:{name.first.name} ({name.score:.2f})" if name.first else ""
+def _called(name: Sequence[Hit]) -> str:
+    return f"; called {name[0].set}:{name[0].name} ({name[0].score:.2f})" if name else ""
 
 
 def _worst(answers: Answers, name: str) -> str:

@@ -18,9 +18,8 @@ from indexer.library.bundled import bundled
 from indexer.reports.figures import DEPTH, RESAMPLES, UNRANKED, Figure, Scores, first_rank_scores, means
 from indexer.reports.terminal import Progress
 from search.engine import Answer, Filters, Query, SearchEngine, Window
-from search.evaluation.corpus import N_INSTEAD, Corpus, as_rank
 from search.evaluation.evaluate import Subject
-from search.evaluation.queries import BenchmarkQuery, Question, find_answers, read_queries
+from search.evaluation.queries import N_INSTEAD, BenchmarkQuery, Corpus, Question, as_rank, find_answers, read_queries
 
 _WINDOW = Window(k=DEPTH)
 

@@ -168,6 +168,8 @@ def test_styles_are_combined_where_the_set_combines_them() -> None:
 def test_numbers_are_sizes_only_in_a_set_of_sizes() -> None:
     sized = [f"{subject}-{size}-regular" for subject in SUBJECTS for size in (16, 20, 24)]
     assert read(sized, "Home-20-regular") == Name("home", None, 20)
+    turned = [*sized, *(f"home-rotate-{angle}-24-regular" for angle in range(30, 360, 15))]  # what stands before a size
+    assert read(turned, "home-rotate-90-24-regular") == Name("home rotate 90", None, 24)
     unsized = [*SUBJECTS, "battery-20", "battery-50", "battery-80"]
     assert read(unsized, "battery-20") == Name("battery 20")
     assert read(unsized, "ArrowRight18") == Name("arrow right", None, 18)

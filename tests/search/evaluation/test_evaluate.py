@@ -23,10 +23,9 @@ from search.cli import main
 from search.engine import Query as EngineQuery
 from search.engine import Window
 from search.evaluation.evaluate import EvaluateOptions, Subject, evaluate
-from search.evaluation.findings import MEASURES
+from search.evaluation.findings import MEASURES, report_html
 from search.evaluation.queries import NO_TAGS, BenchmarkQuery, Tags, find_answers
 from search.evaluation.rankers import CorpusVectors, VectorRankers, find_contenders, read_vectors_of
-from search.evaluation.report import report_html
 from search.evaluation.screenshots import Condition, choose_shots, conditions, take
 
 QUERIES = [
@@ -153,7 +152,7 @@ def test_screenshots_repeat_by_seed_and_count_variants_and_equal_pixels_as_right
     vectors = _vectors_of(subject)
 
     def choose(seed: int) -> list[tuple[set[str], set[str], bytes]]:
-        shots = choose_shots(subject.corpus, subject.originals, vectors, n=20, seed=seed)
+        shots = choose_shots(subject.corpus, vectors, n=20, seed=seed)
         taken = [take(shots, n, Condition(24, ("theme", "crop", "jpeg"))) for n in range(len(shots))]
         return [
             (_shown(subject, shots.images[[n]]), _shown(subject, shots.right[n]), picture)
@@ -179,7 +178,7 @@ def test_pictures_whose_source_changed_are_left_out_and_counted(own_subject: Sub
     (icon_folder / "dot-f.svg").unlink()
     found = evaluate(own_subject, EvaluateOptions(n_names=0, n_screenshots=50), _quiet)
     assert (found.n_unreadable, {row.n_queries for row in found.rows}) == (2, {9})
-    page = report_html(found, own_subject.originals.content_of)
+    page = report_html(found, own_subject.corpus.content_of)
     assert page.count('<span class="gone">gone</span>') == page.count("<figcaption>dot-e<") + page.count(
         "<figcaption>dot-f<"
     )
@@ -195,7 +194,7 @@ def test_the_report_holds_charts_figures_and_pictures_and_needs_nothing_beside_i
     hostile = {"query": "<script>alert(1)</script>", "kind": "<i>means</i>", "relevant": ["arrow-up"]}
     file = _write_queries(tmp_path / "q.jsonl", [*QUERIES, hostile])
     found = evaluate(subject, EvaluateOptions(queries=[file], n_names=0, n_screenshots=4), _quiet)
-    page = report_html(found, subject.originals.content_of)
+    page = report_html(found, subject.corpus.content_of)
     sources, texts = re.findall(r'src="([^"]*)"', page), re.findall(r">([^<]+)<", page)
     charts = [ElementTree.fromstring(chart) for chart in re.findall(r"<svg.*?</svg>", page, re.DOTALL)]
     assert "<script" not in page and "<i>means" not in page and "http-equiv" in page

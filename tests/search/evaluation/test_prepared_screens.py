@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from known_screens import build_known_library, truths_of, write_screens
+from known_screens import build_known_library, write_screens
 
 from indexer.errors import SourceError
 from indexer.screens.boxes import Boxes
@@ -22,6 +22,7 @@ from search.evaluation.screens import (
     naming,
     quality_of_boxes,
     read_screens,
+    read_truths,
 )
 
 
@@ -38,7 +39,7 @@ def subject(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Subje
 @pytest.fixture(scope="module")
 def answers(subject: Subject, folder: Path) -> list[Answer]:
     """Two of three icons of the first screen; of the second a bad box and the icon that is not held; a false box."""
-    truths = truths_of(subject, folder)
+    truths = read_truths(folder, subject.corpus)
     disc, box, _ = truths[0].corners
     large, gone = truths[1].corners
     badly = np.array([large[0], large[1], large[2], large[1] + (large[3] - large[1]) * 0.4])
@@ -83,10 +84,17 @@ def test_the_command_tells_people_and_programs(subject: Subject, folder: Path) -
     assert refused.exit_code == 2 and told in " ".join(refused.output.split())
 
 
-@pytest.mark.parametrize("line", ["{}", "nonsense", "[1]"])
-def test_what_is_no_screen_is_refused(tmp_path: Path, line: str) -> None:
-    (tmp_path / "screens.jsonl").write_text(f"{line}\n")
-    with pytest.raises(SourceError, match="line 1: not a screen"):
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        *((f"{line}\n", "line 1: not a screen") for line in ("{}", "nonsense", "[1]")),
+        (None, r"no screens in .*screens\.jsonl"),
+    ],
+)
+def test_what_is_no_screen_is_refused(tmp_path: Path, lines: str | None, message: str) -> None:
+    if lines:
+        (tmp_path / "screens.jsonl").write_text(lines)
+    with pytest.raises(SourceError, match=message):
         read_screens(tmp_path)
 
 
@@ -94,11 +102,6 @@ def test_a_line_that_was_cut_off_by_a_kill_is_left_out(folder: Path, tmp_path: P
     whole = (folder / "screens.jsonl").read_text()
     (tmp_path / "screens.jsonl").write_text(whole + '{"file": "00009.png", "wid')
     assert read_screens(tmp_path) == read_screens(folder)
-
-
-def test_a_folder_without_screens_says_what_belongs_there(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"screens\.jsonl"):
-        read_screens(tmp_path)
 
 
 def slow_iou(one: np.ndarray, other: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""Without a query icons come in the order of a sort, each once, and as many as are counted."""
+"""Without a query icons come in the order of a sort, each once, all of them counted; cards show what sets are like."""
 
 import json
 import shutil
@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from called_icons import LUCIDE, MAP, MDI
 from conftest import build_library, disc
 
 from indexer.errors import IconsError
 from indexer.library.durable import with_checksum
 from indexer.library.folder import Library
+from search.answering.details import N_SAMPLED
 from search.engine import Filters, Query, SearchEngine, Window
 from search.query import MOST_HITS, Sort
 
@@ -107,3 +109,27 @@ def test_browsing_goes_deeper_than_ranking(engine: SearchEngine) -> None:
     assert engine.ask(Query(), window=deep).hits == []
     with pytest.raises(IconsError, match=r"beyond hit 10,000"):
         engine.ask(Query(words="arrow"), window=deep)
+
+
+def test_every_set_has_a_card(called: Library) -> None:
+    cards = {card.key: card for card in SearchEngine.open(called).sets()}
+    assert list(cards) == ["fa6-solid", "lucide", "map", "mdi"]
+    assert (cards["mdi"].title, cards["mdi"].n, cards["mdi"].styles) == (
+        "Material Design Icons",
+        len(MDI),
+        ("outline",),
+    )
+    assert (cards["lucide"].n, cards["lucide"].licence_family) == (len(LUCIDE), "unknown")
+    assert cards["map"].newest == len(LUCIDE) + len(MAP)
+
+
+def test_a_sample_shows_the_usual_things_in_the_usual_style_then_others_and_no_drawing_twice(
+    called: Library,
+) -> None:
+    cards = {card.key: card for card in SearchEngine.open(called).sets()}
+    names = [hit.name for hit in cards["lucide"].sample]
+    assert names[:3] == ["home", "bell", "star"]
+    assert len(names) == len(set(names)) == N_SAMPLED
+    # home-outline looks the same
+    assert [hit.name for hit in cards["mdi"].sample] == ["home", "account", "bell", "star"]
+    assert {hit.set for hit in cards["map"].sample} == {"map"}

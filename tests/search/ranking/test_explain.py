@@ -1,4 +1,4 @@
-"""An explanation says what a search makes of an icon: its vectors, its evidence, its place."""
+"""An explanation says what a search makes of an icon; what a query leaves out is read in the language of its words."""
 
 import json
 import re
@@ -20,10 +20,11 @@ from search.generation.opened import Opened, open_current
 from search.ranking import weights
 from search.ranking.features import rows_of, words_of
 from search.ranking.order import TIERS
-from search.ranking.parsing import parse_query
+from search.ranking.parsing import _read_in_english, parse_avoided, parse_query
 from search.ranking.retrieve import question_of_words
 from search.results import Explanation
 from search.showing.tables import understood
+from search.words.wording import read_phrase
 
 QUERIES = (
     "star", "star not filled", "filled star", "mdi:home", "bell with a plus", "arow right", "place", "no smoking",
@@ -199,10 +200,7 @@ def test_only_words_are_explained(engine: SearchEngine) -> None:
         engine.explain(Query(words="star"), 999)
 
 
-Run = Callable[..., Result]
-
-
-def test_the_command_shows_the_icon_beside_the_first(run: Run, called: Library) -> None:
+def test_the_command_shows_the_icon_beside_the_first(run: Callable[..., Result], called: Library) -> None:
     done = run("search", "star not filled", "--why", "lucide:bell", library=called.root)
     lines = done.stdout.splitlines()
     assert (done.exit_code, lines[0], lines[2]) == (0, "asked: star", "left out: filled"), done.output
@@ -213,3 +211,51 @@ def test_the_command_shows_the_icon_beside_the_first(run: Run, called: Library) 
     assert rows["rank"][-1] == "1" and int(rows["rank"][1]) > 3
     assert "its name is the query" in " ".join(rows["answers"])
     assert list(rows)[-4:-1] == ["answers", "score", "rank"]  # also behind what one of both has alone
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("Stern -Kreis", "star -circle"),
+        ("-Kreis Stern", "star -circle"),
+        ("Stern -Kreis links", "star left -circle"),
+        ("étoile -cercle -carré", "star -circle -square"),
+        ("Pfeil -circle", "arrow -circle"),
+        ("Pfeil -qwzxbv", "arrow -qwzxbv"),
+        ("Pfeil without circle", "arrow without circle"),
+        ("Pfeil without Kreis", "arrow without circle"),
+        ("étoile not filled", "star not filled"),
+    ],
+)
+def test_what_is_left_out_is_read_in_the_language_of_the_rest(text: str, english: str) -> None:
+    reading, said = _read_in_english(text, ())
+    assert reading is not None and said == english and read_phrase(said).without
+
+
+@pytest.mark.parametrize(
+    "text", ["bell -filled", "chat without dot", "-filled", "🪙", "→ ←", "sign in", "morning", "dream"]
+)
+def test_english_and_signs_stay_as_they_are(text: str) -> None:
+    assert _read_in_english(text, ()) == (None, text)
+    assert _read_in_english(text, ("en-US", "fr")) == (None, text)
+
+
+def test_no_and_not_are_words_of_other_languages_too() -> None:
+    assert _read_in_english("no disponible", ("es",))[0] is not None
+    assert "without" not in _read_in_english("mostrar no mapa", ("pt-BR",))[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "without", "languages", "avoided"),
+    [
+        ("Stern", ("gefüllt",), (), ("filled",)),
+        ("Stern -Kreis", ("gefüllt",), (), ("circle", "filled")),
+        ("star", ("gefüllt", "circle"), ("de",), ("filled", "circle")),
+        ("star", ("filled",), (), ("filled",)),
+    ],
+)
+def test_what_is_left_out_beside_the_words_is_read_too(
+    opened: Opened, words: str, without: tuple[str, ...], languages: tuple[str, ...], avoided: tuple[str, ...]
+) -> None:
+    query = Query(words=words, without=without, languages=languages)
+    assert parse_avoided(opened, query, parse_query(opened, words, languages=languages)).words == avoided

@@ -1,6 +1,8 @@
 """Are counts the same on every page of an answer, and as many as a filter then leaves? Asked of real icons."""
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from random import Random
 from shutil import copyfile
 
 import numpy as np
@@ -13,8 +15,10 @@ from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.backend import FIELDS
-from search.ranking.order import first_of_groups, group_many
-from search.ranking.weights import SHARE_OF_BEST
+from search.ranking.combine import ScoreCutoff, least_score
+from search.ranking.features import rows_of
+from search.ranking.order import first_of_groups, group_many, ranked
+from search.ranking.weights import LEAST_SCORE, SHARE_OF_BEST
 from search.results import Answer
 
 SLOW = pytest.mark.slow
@@ -26,7 +30,7 @@ QUERIES = [
     Query(words="qwertzuiop"),
     Query(words="arr*", keyword=True),
     Query(icon=1),
-    Query(words="round", icon=1),
+    Query(words="round", picture=(bundled("samples/lucide-static") / "icons" / "clock.svg").read_bytes()),
     Query(words="arrow left", prefer=("second",)),
 ]
 
@@ -92,7 +96,8 @@ def test_a_filter_leaves_as_many_hits_as_the_menu_counts(engine: SearchEngine, w
 )
 def test_all_pages_together_hold_the_hits_that_each_of_them_counts(engine: SearchEngine, filters: Filters) -> None:
     for query in QUERIES:
-        asked = [Window(k=30, offset=start, facets=start == 60) for start in range(0, 480, 30)]
+        cuts = [0, *sorted(Random(query.words).sample(range(1, 480), 14)), 480]
+        asked = [Window(k=end - start, offset=start, facets=start == cuts[3]) for start, end in pairwise(cuts)]
         pages = [engine.ask(query, filters=filters, window=window) for window in asked]
         assert len({(page.n_found, page.is_more) for page in pages}) == 1
         hits = [hit for page in pages for hit in page.hits]
@@ -161,3 +166,32 @@ def test_hits_are_counted_for_each_code_as_if_there_were_no_other() -> None:
             own = np.flatnonzero(codes == code)
             pairs = zip(variants[places[own]].tolist(), drawings[places[own]].tolist(), strict=True)
             assert hits & set(own.tolist()) == set(own[group(pairs)].tolist())
+
+
+def test_scores_fall_in_the_order_of_the_answer_whatever_the_evidence() -> None:
+    random = np.random.default_rng(0)
+    for n in range(1, 60):
+        rows = rows_of(np.arange(n))
+        rows["evidence"], rows["tier"] = random.normal(10, 6, n), random.integers(0, 4, n)
+        rows["score"] = random.random(n)
+        hits = ranked(ScoreCutoff.of(rows, 0, is_never_empty=False).hits(rows))
+        best_after = np.maximum.accumulate(hits["score"][::-1])[::-1]
+        is_last_of_tier = np.diff(hits["tier"], append=4) > 0
+        assert (np.diff(hits["tier"]) >= 0).all()
+        for place in np.flatnonzero(is_last_of_tier[:-1]):
+            assert hits["score"][: place + 1].min() >= best_after[place + 1]
+
+
+@pytest.mark.parametrize(
+    ("scores", "is_never_empty", "kept"),
+    [
+        ([0.9, SHARE_OF_BEST * 0.9 + 0.01, SHARE_OF_BEST * 0.9 - 0.01], False, 2),
+        ([LEAST_SCORE + 0.01, LEAST_SCORE + 0.01, LEAST_SCORE - 0.01], False, 2),
+        ([LEAST_SCORE - 0.01, 0.08], False, 0),
+        ([], False, 0),
+        ([0.08, 0.03, 0.01], True, 2),
+    ],
+)
+def test_an_answer_holds_what_is_good_enough(scores: list[float], is_never_empty: bool, kept: int) -> None:
+    found = np.array(scores, np.float32)
+    assert (found >= least_score(max(scores, default=0), is_never_empty=is_never_empty)).sum() == kept

@@ -44,10 +44,6 @@ def _found(library: Library, words: str, **filters: tuple[str, ...]) -> list[Hit
     return list(answer.hits)
 
 
-def _names(hits: list[Hit]) -> list[str]:
-    return [hit.name for hit in hits]
-
-
 @pytest.mark.parametrize(
     ("query", "first"),
     [
@@ -61,7 +57,7 @@ def test_the_icons_that_state_a_tag_come_first_though_they_are_called_something_
     tagged: Library, query: str, first: set[str]
 ) -> None:
     hits = _found(tagged, query)
-    assert (len(hits), set(_names(hits)[: len(first)])) == (10, first)
+    assert (len(hits), {hit.name for hit in hits[: len(first)]}) == (10, first)
     assert not any(hit.exact for hit in hits)
     assert hits == sorted(hits, key=lambda hit: -hit.score)
 
@@ -73,8 +69,8 @@ def test_an_icon_that_is_named_so_comes_before_one_that_states_it(tagged: Librar
 
 
 def test_filters_hold_for_icons_that_state_the_query(tagged: Library) -> None:
-    assert _names(_found(tagged, "dustbin", tags=("alarm",))) == ["bell"]
-    assert _names(_found(tagged, "star", tags=("e-mail",))) == ["heart"]
+    assert [hit.name for hit in _found(tagged, "dustbin", tags=("alarm",))] == ["bell"]
+    assert [hit.name for hit in _found(tagged, "star", tags=("e-mail",))] == ["heart"]
 
 
 def test_an_icon_is_found_by_what_other_sets_say_of_its_name(tagged: Library) -> None:

@@ -62,6 +62,12 @@ def test_why_an_icon_stands_where_it_stands_is_told(
     assert told["icon"]["evidence"] == explained.icon.evidence
     assert (told["icon"]["hit"]["path"], told["icon"]["hit"]["svg_url"]) == ("photo.png", None)
     assert str(engine.library.root.parent) not in answer.text
+    asked = {"q": "arrow up", "set": "own", "flat": True, "min_score": 0}
+    hits = client.get(f"{API}/search", params={**asked, "k": 50}).json()["hits"]
+    for path, rank in ((hits[1]["id"], 2), (ids["photo"], None)):
+        told = client.get(f"{API}/icons/{path}/why", params=asked).json()
+        assert (told["icon"]["rank"], told["first"]["hit"]["key"]) == (rank, hits[0]["key"])
+    assert told["shown"] == "not a hit: the filters leave it out"
 
 
 def test_a_pasted_svg_finds_its_icon(client: httpx.Client) -> None:

@@ -138,19 +138,22 @@ def test_a_set_is_meant_though_the_library_calls_it_otherwise(key: str) -> None:
     assert read_code("LuBell", names) == Code("Bell", (1,), is_certain=False)
 
 
-def test_a_name_of_several_words_is_read_behind_the_key_of_its_set() -> None:
-    assert read_code("own icons:arrow left", SetNames(["own icons"], ["Own"])) is None  # keys hold no spaces in code
-    assert read_code("own:arrow left", SetNames(["own"], ["Own"])) == Code("arrow left", (0,))
-    assert read_code("own:v1.2", SetNames(["own"], ["Own"])) == Code("v1.2", (0,))
-
-
-def test_a_known_set_that_the_library_lacks_is_left_out_of_the_words() -> None:
-    names = SetNames(["lucide"], ["Lucide"])
-    assert read_code("mdi:home", names) == Code("home", ())
-    assert read_code("fas fa-user", names) == Code("user", ())
-    assert read_code("VscAdd", names) == Code("Add", (), is_certain=False)
-    assert read_code("tabler:home", SetNames([], [])) == Code("home", ())
-    assert read_code("noset:home", names) is None
+@pytest.mark.parametrize(
+    ("text", "key", "code"),
+    [
+        ("own icons:arrow left", "own icons", None),  # keys hold no spaces in code
+        ("own:arrow left", "own", Code("arrow left", (0,))),
+        ("own:v1.2", "own", Code("v1.2", (0,))),
+        ("mdi:home", "lucide", Code("home", ())),
+        ("fas fa-user", "lucide", Code("user", ())),
+        ("VscAdd", "lucide", Code("Add", (), is_certain=False)),
+        ("noset:home", "lucide", None),
+    ],
+)
+def test_a_name_is_read_behind_the_key_of_its_set_and_a_known_set_that_lacks_is_left_out(
+    text: str, key: str, code: Code | None
+) -> None:
+    assert read_code(text, SetNames([key], [key])) == code
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,22 @@
-"""Of variants the plain one is shown, unless another one is asked for."""
+"""Of variants the plain one is shown, unless another is asked for; of equal drawings that of the preferred set."""
 
 import json
 import re
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import copyfile
 
 import pytest
-from conftest import Silent
+from conftest import Silent, build_library
 
 from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
-from search.engine import SearchEngine
-from search.query import Filters, Query, Window
+from search.engine import Filters, Hit, Query, SearchEngine, Window
+from search.ranking import order
+from search.results import MOST_ALSO
+from search.showing.tables import also
 
 NAMES = (
     "bell", "moon-star", "log-out", "trash", "house", "settings", "phone", "user", "star", "heart", "calendar", "sun",
@@ -102,3 +107,70 @@ def test_a_variant_in_a_style_to_be_left_out_stands_for_no_other(engine: SearchE
 @pytest.mark.parametrize("name", ["bell-bold", "trash-fill", "star"])
 def test_a_picture_finds_the_variant_that_is_most_like_it(engine: SearchEngine, name: str) -> None:
     assert _names(engine, Query(picture=engine.picture(engine.find(f"ph:{name}"))))[0] == name
+
+
+SAMPLES = bundled("samples/lucide-static")
+OF_SETS = {  # set -> name -> the drawing that it shows
+    "alpha": {"house": "house", "bell": "bell", "star": "star"},
+    "beta": {"home": "house", "bell": "bell", "villa": "house", "home-outline": "moon"},
+    "gamma": {"abode": "house", "sun": "sun"},
+    **{f"more{number}": {f"house{number}": "house"} for number in range(4)},
+}
+
+
+@pytest.fixture(scope="module")
+def sharing(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Iterator[SearchEngine]:
+    """Sets that share drawings under several names, and a few bundled samples."""
+    place = tmp_path_factory.mktemp("bearers")
+    lines = ["file_path,name,set"]
+    for of_set, names in OF_SETS.items():
+        for name, drawing in names.items():
+            copyfile(SAMPLES / "icons" / f"{drawing}.svg", place / f"{drawing}.svg")
+            lines.append(f"{drawing}.svg,{name},{of_set}")
+    (place / "icons.csv").write_text("\n".join(lines) + "\n")
+    samples = place / "samples" / "lucide-static"
+    (samples / "icons").mkdir(parents=True)
+    copyfile(SAMPLES / "package.json", samples / "package.json")
+    for name in ("anchor", "bell", "moon", *(path.stem for path in sorted(SAMPLES.glob("icons/ho*.svg")))):
+        copyfile(SAMPLES / "icons" / f"{name}.svg", samples / "icons" / f"{name}.svg")
+    build_library(Library(place / "library"), tiny_model, [place / "icons.csv", samples])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(order, "bundled", lambda name: place / name)
+        yield SearchEngine.open(place / "library")
+
+
+def _hits(sharing: SearchEngine, words: str, *prefer: str, sets: tuple[str, ...] = (), flat: bool = False) -> list[Hit]:
+    window = Window(k=50, min_score=0, flat=flat)
+    return list(sharing.ask(Query(words=words, prefer=prefer), filters=Filters(sets=sets), window=window).hits)
+
+
+def test_a_drawing_is_one_hit_that_names_the_others(sharing: SearchEngine) -> None:
+    house = _hits(sharing, "house")[0]
+    assert (house.key, house.exact, house.n_also) == ("alpha:house", True, 9)
+    assert len(house.also) == MOST_ALSO == len(set(house.also))
+    bell = _hits(sharing, "bell")[0]
+    assert {bell.key, *bell.also} == {"alpha:bell", "beta:bell", "lucide-static:bell"}
+    assert bell.also[-1] == "lucide-static:bell"  # a sample stands last
+    assert (also(bell), also(house)) == (", ".join(bell.also), f"{house.also[0]}, {house.also[1]} +7")
+
+
+def test_the_icon_of_a_preferred_set_is_shown_though_it_is_called_something_else(sharing: SearchEngine) -> None:
+    plain, chosen = _hits(sharing, "house")[0], _hits(sharing, "house", "gamma")[0]
+    assert (chosen.key, chosen.exact, chosen.score) == ("gamma:abode", False, plain.score)
+    assert "alpha:house" in chosen.also and chosen.n_also == plain.n_also
+    assert _hits(sharing, "house", "beta", "gamma")[0].key in ("beta:home", "beta:villa")
+    assert _hits(sharing, "house", "gamma", sets=("alpha",))[0].key == "alpha:house"
+
+
+@pytest.mark.parametrize("prefer", [(), ("beta",), ("gamma", "beta"), ("lucide-static",)])
+@pytest.mark.parametrize("words", ["house", "home", "moon", "bell"])
+def test_no_icon_comes_twice(sharing: SearchEngine, words: str, prefer: tuple[str, ...]) -> None:
+    hits = _hits(sharing, words, *prefer)
+    assert len({(hit.set, hit.words) for hit in hits}) == len({hit.image for hit in hits}) == len(hits)
+
+
+def test_an_icon_that_is_asked_with_is_not_its_own_answer(sharing: SearchEngine) -> None:
+    own = sharing.find("gamma:abode")
+    hits = sharing.ask(Query(icon=own, prefer=("gamma",)), window=Window(k=50, min_score=0)).hits
+    assert own not in {hit.id for hit in hits}
+    assert hits[0].image == sharing.show(own).hit.image
