@@ -107,11 +107,7 @@ def _cleaned(document: bytes, *, depth: int) -> ElementTree.Element:
     """
     # SVG inside HTML may state no namespace.
     document = with_attribute(document, b' xmlns="%b"' % SVG.encode(), unless=_NAMESPACE)
-    level, root = 0, ElementTree.Element("")
-    for event, root in ElementTree.iterparse(io.BytesIO(document), ("start", "end")):  # noqa: B007 - the last that ends
-        level += 1 if event == "start" else -1
-        if level > _DEEPEST:
-            raise ValueError(f"elements nested more than {_DEEPEST} deep")
+    root = parsed_tree(document)
     if not _is_kept(root, depth) or root.tag != "svg":
         raise ValueError("its root is not svg")
     for parent in root.iter():
@@ -119,6 +115,21 @@ def _cleaned(document: bytes, *, depth: int) -> ElementTree.Element:
         parent[:] = [child for child in parent if parent.tag not in _OF_TEXT_ALONE and _is_kept(child, depth)]
         for child in parent:
             child.tail = _characters(parent, child.tail)
+    return root
+
+
+def parsed_tree(document: bytes) -> ElementTree.Element:
+    """Parse XML.
+
+    Raises:
+        ValueError: it is nested deeper than a drawing is.
+        ParseError: it is not well-formed.
+    """
+    level, root = 0, ElementTree.Element("")
+    for event, root in ElementTree.iterparse(io.BytesIO(document), ("start", "end")):  # noqa: B007 - the last that ends
+        level += 1 if event == "start" else -1
+        if level > _DEEPEST:
+            raise ValueError(f"elements nested more than {_DEEPEST} deep")
     return root
 
 
@@ -198,7 +209,7 @@ def set_apart(root: ElementTree.Element, *, name: str, is_alone: bool = False) -
     An SVG file is a world of its own; inside a page its ids and the rules of its <style> meet those of every other one.
     Where rules do more than that, they come to hold for this drawing only; they stay as they are if it `is_alone`.
     """
-    _lay_rules(root)
+    lay_rules(root)
     if any("mix-blend-mode" in element.get("style", "") for element in root.iter()):  # with the page behind it, else
         root.set("style", ";".join(filter(None, ("isolation:isolate", root.get("style")))))
     if not is_alone or root.find(".//style") is None:
@@ -209,19 +220,21 @@ _NAMES = r"(?>(?::root|[.#]?-?[^\W\d][\w-]*+|\*)+)"
 _SELECTOR = re.compile(rf"{_NAMES}(?:[> ]{_NAMES}){{0,5}}+")
 
 
-def _lay_rules(root: ElementTree.Element) -> None:
+def lay_rules(root: ElementTree.Element, *, partly: bool = False) -> None:
     """Write the rules of <style> into the elements that they choose; sheets stay where a rule does more than that.
 
     A rule chooses by classes, ids and names of an element, and of those that it lies in. Sheets stay as well where many
-    rules for many elements would take long, or become long.
+    rules for many elements would take long, or become long. `partly`: rules are written where sheets stay, too.
     """
     sheets = [(parent, child) for parent in root.iter() for child in parent if child.tag == "style"]
     shown = [sheet for _, sheet in sheets if sheet.get("type", "text/css") == "text/css"]
     rules = [rule for sheet in shown for rule in rules_of(sheet.text or "", media=sheet.get("media", ""))]
     pairs = [(selector, declared) for selectors, declared in rules for selector in selectors]
-    if not all(_SELECTOR.fullmatch(selector) for selector, _ in pairs) or len(pairs) > _MOST_SELECTORS:
+    plain = [pair for pair in pairs if _SELECTOR.fullmatch(pair[0])]
+    is_whole = len(plain) == len(pairs)
+    if len(pairs) > _MOST_SELECTORS or not (is_whole or partly):
         return
-    choices = sorted(pairs, key=lambda pair: weight(pair[0]))
+    choices = sorted(plain, key=lambda pair: weight(pair[0]))
     laid, room = [], _MOST_LAID
     for element, declared, n_around in _chosen(root, [], choices):
         room -= len(choices) * (1 + n_around) + sum(len(one.text) for one in declared)
@@ -230,6 +243,8 @@ def _lay_rules(root: ElementTree.Element) -> None:
         laid.append((element, declared))
     for element, declared in laid:
         _lay(element, declared)
+    if not is_whole:
+        return
     classes = {name for selector, _ in choices for name in re.findall(r"\.[\w-]+", selector)}
     for parent in dict.fromkeys(parent for parent, _ in sheets):
         parent[:] = [child for child in parent if child.tag != "style"]

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
+from xml.etree.ElementTree import Element
 
 import numpy as np
 from fontTools.pens.basePen import BasePen
 from fontTools.svgLib.path import parse_path
 from picosvg.svg_transform import Affine2D
 
-from search.linting.markup import NUMBER, Element, Sheet, Style, excess, parse
+from search.drawings.clean import lay_rules
+from search.linting.markup import NOT_INHERITED, NUMBER, Style, excess, own_style, parse
 
 Point = tuple[float, float]
 _LENGTH = re.compile(rf"\s*+({NUMBER.pattern})\s*+(?:px)?\s*+")
@@ -100,7 +102,7 @@ SHAPES = frozenset(("path", "rect", "circle", "ellipse", "line", "polyline", "po
 _NOT_DRAWN = frozenset(("defs", "clipPath", "mask", "symbol", "pattern", "marker", "metadata"))
 _ACTIVE = frozenset(("script", "foreignObject", "iframe", "handler"))
 _DRAWN_OTHERWISE = frozenset(
-    ("use", "image", "text", "foreignObject", "animateTransform", "animateMotion", "animate", "switch")
+    ("style", "use", "image", "text", "foreignObject", "animateTransform", "animateMotion", "animate", "switch")
 )
 _CUT = frozenset(("clip-path", "mask", "filter"))
 IMPLICIT = "nothing"
@@ -143,13 +145,16 @@ def read_drawing(content: bytes) -> Drawing | None:
     Raises:
         MarkupError: it can't be parsed.
     """
-    markup = parse(content)
-    if markup is None or not markup.elements:
+    parsed = parse(content)
+    if parsed is None:
         return None
-    elements, sheet = markup.elements, Sheet(markup)
-    shapes = [shape for shape in _shapes(elements, sheet) if shape.is_seen]
+    document, root = parsed
+    view_box, is_stated = _view_box(root)
+    can_go = excess(document, root, side=max(view_box[2:]) if view_box else 24.0)
+    lay_rules(root, partly=True)
+    elements = list(root.iter())
+    shapes = [shape for shape in _shapes(root, Affine2D.identity(), {}) if shape.is_seen]
     stroked = [shape for shape in shapes if shape.stroke_width > 0]
-    view_box, is_stated = _view_box(elements[0])
     return Drawing(
         view_box=view_box,
         states_view_box=is_stated,
@@ -157,13 +162,13 @@ def read_drawing(content: bytes) -> Drawing | None:
         caps=frozenset(shape.style.get("stroke-linecap", "butt") for shape in stroked),
         joins=frozenset(shape.style.get("stroke-linejoin", "miter") for shape in stroked),
         radii=frozenset(shape.corner_radius for shape in shapes if shape.element.tag == "rect"),
-        paints=frozenset(_paints(shapes, elements, sheet)),
-        extent=_extent(shapes, elements, sheet),
+        paints=frozenset(_paints(shapes, elements)),
+        extent=_extent(shapes, elements),
         corners=tuple(corner for shape in shapes for corner in shape.placed(shape.outline.corners)),
         n_images=sum(element.tag in ("image", "feImage") for element in elements),
         n_texts=sum(element.tag == "text" for element in elements),
         active=tuple(dict.fromkeys(_active(elements))),
-        excess=excess(markup, side=max(view_box[2:]) if view_box else 24.0),
+        excess=can_go,
     )
 
 
@@ -192,7 +197,7 @@ class _Shape:
     @property
     def corner_radius(self) -> float:
         """Of a rectangle, in units of the canvas."""
-        stated = self.element.attributes.get("rx") or self.element.attributes.get("ry")
+        stated = self.element.get("rx") or self.element.get("ry")
         return round(length(stated) * self.scale, 3)
 
     @property
@@ -213,15 +218,18 @@ class _Shape:
         return [(x, y) for x, y in moved if math.isfinite(x) and math.isfinite(y)]
 
 
-def _shapes(elements: Sequence[Element], sheet: Sheet) -> Iterator[_Shape]:
-    placed: dict[Element | None, Affine2D] = {None: Affine2D.identity()}
-    for element in elements:
-        is_hidden = element.tag in _NOT_DRAWN or sheet.own_style(element).get("display") == "none"
-        if is_hidden or element.parent not in placed:
-            continue
-        matrix = placed[element] = placed[element.parent] @ _transform(element.attributes.get("transform", ""))
-        if element.is_svg and element.tag in SHAPES:
-            yield _Shape(element, sheet.style_of(element), matrix, outline(element.tag, element.attributes))
+def _shapes(element: Element, around: Affine2D, inherited: Style) -> Iterator[_Shape]:
+    """What is drawn in an element; `around`: how those that it lies in are moved."""
+    own = own_style(element)
+    if element.tag in _NOT_DRAWN or own.get("display") == "none":
+        return
+    matrix = around @ _transform(element.get("transform", ""))
+    handed_on = {name: value for name, value in inherited.items() if name not in NOT_INHERITED}
+    style = handed_on | {name: value for name, value in own.items() if value != "inherit"}
+    if element.tag in SHAPES:
+        yield _Shape(element, style, matrix, outline(element.tag, element.attrib))
+    for child in element:
+        yield from _shapes(child, matrix, style)
 
 
 def _transform(text: str) -> Affine2D:
@@ -233,7 +241,7 @@ def _transform(text: str) -> Affine2D:
     return whole
 
 
-def _paints(shapes: Sequence[_Shape], elements: Sequence[Element], sheet: Sheet) -> Iterator[str]:
+def _paints(shapes: Sequence[_Shape], elements: Sequence[Element]) -> Iterator[str]:
     for shape in shapes:
         stroke = shape.style.get("stroke", "none") if shape.stroke_width else "none"
         for paint in map(_plain, (shape.fill, stroke)):
@@ -242,25 +250,25 @@ def _paints(shapes: Sequence[_Shape], elements: Sequence[Element], sheet: Sheet)
                 yield spelled
     for element in elements:
         if element.tag == "stop":
-            yield _plain(sheet.style_of(element).get("stop-color", "black"))
+            yield _plain(own_style(element).get("stop-color", "black"))
 
 
 def _plain(paint: str) -> str:
     return "".join(paint.lower().split())
 
 
-def _extent(shapes: Sequence[_Shape], elements: Sequence[Element], sheet: Sheet) -> Box | None:
+def _extent(shapes: Sequence[_Shape], elements: Sequence[Element]) -> Box | None:
     """None where something is drawn, cut or moved in ways that shapes don't tell."""
     for element in elements:
-        is_otherwise = element.tag in _DRAWN_OTHERWISE or (element.tag == "svg" and element.parent is not None)
-        if is_otherwise or _CUT & sheet.own_style(element).keys():
+        is_otherwise = element.tag in _DRAWN_OTHERWISE or (element.tag == "svg" and element is not elements[0])
+        if is_otherwise or _CUT & own_style(element).keys():
             return None
     boxes = []
     for shape in shapes:
         points, half = np.array(shape.placed(shape.outline.points)), shape.stroke_width / 2
         if len(points):
             boxes.append((*points.min(axis=0) - half, *points.max(axis=0) + half))
-    if not boxes or not sheet.is_understood:
+    if not boxes:
         return None
     (left, top), (right, bottom) = np.min(boxes, axis=0)[:2].tolist(), np.max(boxes, axis=0)[2:].tolist()
     return (left, top, right, bottom) if left < right or top < bottom else None
@@ -270,8 +278,8 @@ def _active(elements: Sequence[Element]) -> Iterator[str]:
     for element in elements:
         if element.tag in _ACTIVE:
             yield f"<{element.tag}>"
-        for name, value in element.attributes.items():
-            local = name.rpartition(" ")[2]
+        for name, value in element.items():
+            local = name.rpartition("}")[2]
             if local.startswith("on") and len(local) > 3:
                 yield f"{local}="
             elif local == "href" and value.strip().lower().startswith(("http:", "https:", "//", "javascript:")):
@@ -280,10 +288,10 @@ def _active(elements: Sequence[Element]) -> Iterator[str]:
 
 def _view_box(root: Element) -> tuple[Box | None, bool]:
     """The canvas, and whether a viewBox states it."""
-    parts = root.attributes.get("viewBox", "").replace(",", " ").split()
+    parts = root.get("viewBox", "").replace(",", " ").split()
     try:
         x, y, width, height = map(float, parts)
     except ValueError:
-        sides = [length(root.attributes.get(name)) for name in ("width", "height")]
+        sides = [length(root.get(name)) for name in ("width", "height")]
         return ((0.0, 0.0, sides[0], sides[1]) if min(sides) > 0 else None), False
     return (x, y, width, height), True
