@@ -68,7 +68,7 @@ _OBSOLETE = re.compile(r"enable-background|-inkscape-|solid-(?:color|opacity)")
 _BITMAP = re.compile(r"data:image/(?:png|jpe?g|gif|webp)[;,]", re.IGNORECASE)
 """What may be held inside, as data: a bitmap runs nothing."""
 _INNER = re.compile(r"data:image/svg\+xml((?:;[^;,]*)*),(.*)", re.IGNORECASE | re.DOTALL)
-_MOST_SELECTORS, _MOST_LAID = 2_000, 5_000_000
+_MOST_CSS, _MOST_SELECTORS, _MOST_LAID = 100_000, 2_000, 5_000_000
 _DEEPEST_INNER = 3
 """Pictures in each other."""
 
@@ -228,6 +228,8 @@ def lay_rules(root: ElementTree.Element, *, partly: bool = False) -> None:
     """
     sheets = [(parent, child) for parent in root.iter() for child in parent if child.tag == "style"]
     shown = [sheet for _, sheet in sheets if sheet.get("type", "text/css") == "text/css"]
+    if sum(len(sheet.text or "") for sheet in shown) > _MOST_CSS:
+        return
     rules = [rule for sheet in shown for rule in rules_of(sheet.text or "", media=sheet.get("media", ""))]
     pairs = [(selector, declared) for selectors, declared in rules for selector in selectors]
     plain = [pair for pair in pairs if _SELECTOR.fullmatch(pair[0])]
@@ -241,17 +243,15 @@ def lay_rules(root: ElementTree.Element, *, partly: bool = False) -> None:
         if room < 0:
             return
         laid.append((element, declared))
-    for element, declared in laid:
-        _lay(element, declared)
+    for element, declared in ((one, own) for one, own in laid if own):
+        in_order = sorted([*declared, *declarations(element.get("style", ""))], key=lambda one: one.is_important)
+        element.set("style", ";".join(one.text for one in in_order))
     if not is_whole:
         return
-    classes = {name for selector, _ in choices for name in re.findall(r"\.[\w-]+", selector)}
     for parent in dict.fromkeys(parent for parent, _ in sheets):
         parent[:] = [child for child in parent if child.tag != "style"]
     for element in root.iter() if sheets else ():
-        rest = [one for one in element.attrib.pop("class", "").split() if f".{one}" not in classes]
-        if rest:
-            element.set("class", " ".join(rest))
+        element.attrib.pop("class", None)
 
 
 def _chosen(
@@ -264,13 +264,6 @@ def _chosen(
         yield from _chosen(child, path, choices)
 
 
-def _lay(element: ElementTree.Element, declared: Sequence[Declaration]) -> None:
-    """Write what is declared for an element into it."""
-    if declared:
-        in_order = sorted([*declared, *declarations(element.get("style", ""))], key=lambda one: one.is_important)
-        element.set("style", ";".join(one.text for one in in_order))
-
-
 _SIGNS = {"-": "_", ":": "__"}
 """Of a key: no two keys are spelt alike."""
 
@@ -281,8 +274,9 @@ def _name_parts(root: ElementTree.Element, name: str) -> None:
     sheets = list(root.iter("style"))
     ids = list(dict.fromkeys(filter(None, (element.get("id") for element in root.iter()))))
     letters = ("".join(sign if sign.isascii() else f"{ord(sign):x}" for sign in old) for old in ids)
-    spelt = [f"{own}__{re.sub('[^A-Za-z0-9_]+', '_', one)}" for one in letters]
-    names = dict(zip(ids, unique(spelt, between="_"), strict=True))
+    names = dict(
+        zip(ids, unique([f"{own}__{re.sub('[^A-Za-z0-9_]+', '_', one)}" for one in letters], between="_"), strict=True)
+    )
     frames = {frame for sheet in sheets for frame in _FRAMES.findall(sheet.text or "")}
 
     def renamed(reference: str) -> str:
@@ -303,8 +297,7 @@ def _name_parts(root: ElementTree.Element, name: str) -> None:
             elif attribute in _LABELS:
                 element.set(attribute, " ".join(map(renamed, value.split())))
             elif attribute in _TIMING:
-                started = _STARTED_BY.sub(lambda one: one[1] + renamed(_ESCAPE.sub("", one[2])), value)
-                element.set(attribute, started)
+                element.set(attribute, _STARTED_BY.sub(lambda one: one[1] + renamed(_ESCAPE.sub("", one[2])), value))
             else:
                 element.set(attribute, in_style(value))
     for sheet in sheets:

@@ -61,6 +61,5 @@ def scoped(sheet: str | Sequence[Any], *, own: str, renamed: Callable[[str], str
         elif rule.lower_at_keyword in _GROUPS:
             parts.append(f"@{rule.lower_at_keyword}{prelude}{{{scoped(rule.content, own=own, renamed=renamed)}}}")
         elif rule.lower_at_keyword.endswith("keyframes") and (name := _FRAMES_NAME.fullmatch(prelude.strip())):
-            frames = tinycss2.serialize(rule.content)
-            parts.append(f"@{rule.lower_at_keyword} {own}__{name[1]}{{{frames}}}")
+            parts.append(f"@{rule.lower_at_keyword} {own}__{name[1]}{{{tinycss2.serialize(rule.content)}}}")
     return "".join(parts)

@@ -14,11 +14,12 @@ from fontTools.svgLib.path import parse_path
 from picosvg.svg_transform import Affine2D
 
 from search.drawings.clean import lay_rules
+from search.drawings.shapes import Box, box_of
 from search.linting.markup import NOT_INHERITED, NUMBER, Style, excess, own_style, parse
 
 Point = tuple[float, float]
 _LENGTH = re.compile(rf"\s*+({NUMBER.pattern})\s*+(?:px)?\s*+")
-_TRANSFORM = re.compile(r"(?:matrix|translate|scale|rotate|skewX|skewY)\s*\([^()]{0,200}\)")
+_TRANSFORMS = re.compile(r"(?:[\s,]*(?:matrix|translate|scale|rotate|skewX|skewY)\s*\([^()]{1,200}\))+\s*")
 _STEPS = np.array([0.2, 0.35, 0.5, 0.65, 0.8])
 """Of a curve, at which points are taken beside its end: control points may lie far outside."""
 _WEIGHTS = np.stack(
@@ -109,7 +110,6 @@ IMPLICIT = "nothing"
 """A shape that states none is filled with black."""
 BLACK = frozenset(("black", "#000", "#000000", "#000f", "#000000ff", "rgb(0,0,0)"))
 _NO_COLOURS = frozenset(("none", "transparent", "inherit", "context-fill", "context-stroke", "unset", "initial"))
-Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,13 +143,13 @@ def read_drawing(content: bytes) -> Drawing | None:
     """Read an SVG; None for anything else.
 
     Raises:
-        MarkupError: it can't be parsed.
+        RenderError: it can't be parsed.
     """
     parsed = parse(content)
     if parsed is None:
         return None
     document, root = parsed
-    view_box, is_stated = _view_box(root)
+    view_box, stated = box_of(root.attrib), box_of({"viewBox": root.get("viewBox", "")})
     can_go = excess(document, root, side=max(view_box[2:]) if view_box else 24.0)
     lay_rules(root, partly=True)
     elements = list(root.iter())
@@ -157,7 +157,7 @@ def read_drawing(content: bytes) -> Drawing | None:
     stroked = [shape for shape in shapes if shape.stroke_width > 0]
     return Drawing(
         view_box=view_box,
-        states_view_box=is_stated,
+        states_view_box=stated is not None,
         stroke_widths=frozenset(round(shape.stroke_width, 3) for shape in stroked),
         caps=frozenset(shape.style.get("stroke-linecap", "butt") for shape in stroked),
         joins=frozenset(shape.style.get("stroke-linejoin", "miter") for shape in stroked),
@@ -189,16 +189,14 @@ class _Shape:
     @property
     def stroke_width(self) -> float:
         """In units of the canvas; 0 where no stroke is seen."""
-        is_none = self.style.get("stroke", "none") in ("none", "transparent")
-        if is_none or self.style.get("stroke-opacity") == "0":
+        if self.style.get("stroke", "none") in ("none", "transparent") or self.style.get("stroke-opacity") == "0":
             return 0.0
         return length(self.style.get("stroke-width"), 1.0) * self.scale
 
     @property
     def corner_radius(self) -> float:
         """Of a rectangle, in units of the canvas."""
-        stated = self.element.get("rx") or self.element.get("ry")
-        return round(length(stated) * self.scale, 3)
+        return round(length(self.element.get("rx") or self.element.get("ry")) * self.scale, 3)
 
     @property
     def fill(self) -> str:
@@ -214,8 +212,7 @@ class _Shape:
 
     def placed(self, points: Sequence[Point]) -> list[Point]:
         """Its points on the canvas, as far as they are finite."""
-        moved = (self.matrix.map_point(point) for point in points)
-        return [(x, y) for x, y in moved if math.isfinite(x) and math.isfinite(y)]
+        return [one for one in map(self.matrix.map_point, points) if all(map(math.isfinite, one))]
 
 
 def _shapes(element: Element, around: Affine2D, inherited: Style) -> Iterator[_Shape]:
@@ -234,11 +231,10 @@ def _shapes(element: Element, around: Affine2D, inherited: Style) -> Iterator[_S
 
 def _transform(text: str) -> Affine2D:
     """Read a transform attribute; what is wrong in it moves nothing."""
-    whole: Affine2D = Affine2D.identity()
-    for found in _TRANSFORM.finditer(text):
-        with suppress(ValueError, TypeError):
-            whole = whole @ Affine2D.fromstring(found[0])
-    return whole
+    try:
+        return Affine2D.fromstring(text) if _TRANSFORMS.fullmatch(text) else Affine2D.identity()
+    except (ValueError, TypeError):
+        return Affine2D.identity()
 
 
 def _paints(shapes: Sequence[_Shape], elements: Sequence[Element]) -> Iterator[str]:
@@ -260,8 +256,9 @@ def _plain(paint: str) -> str:
 def _extent(shapes: Sequence[_Shape], elements: Sequence[Element]) -> Box | None:
     """None where something is drawn, cut or moved in ways that shapes don't tell."""
     for element in elements:
-        is_otherwise = element.tag in _DRAWN_OTHERWISE or (element.tag == "svg" and element is not elements[0])
-        if is_otherwise or _CUT & own_style(element).keys():
+        if (
+            element.tag in _DRAWN_OTHERWISE or (element.tag == "svg" and element is not elements[0])
+        ) or _CUT & own_style(element).keys():
             return None
     boxes = []
     for shape in shapes:
@@ -284,14 +281,3 @@ def _active(elements: Sequence[Element]) -> Iterator[str]:
                 yield f"{local}="
             elif local == "href" and value.strip().lower().startswith(("http:", "https:", "//", "javascript:")):
                 yield f"href={value.strip()[:60]}" if element.tag != "a" else "a link"
-
-
-def _view_box(root: Element) -> tuple[Box | None, bool]:
-    """The canvas, and whether a viewBox states it."""
-    parts = root.get("viewBox", "").replace(",", " ").split()
-    try:
-        x, y, width, height = map(float, parts)
-    except ValueError:
-        sides = [length(root.get(name)) for name in ("width", "height")]
-        return ((0.0, 0.0, sides[0], sides[1]) if min(sides) > 0 else None), False
-    return (x, y, width, height), True

@@ -17,30 +17,22 @@ _MOST_ELEMENTS = 20_000
 _MOST_CSS = 50_000
 
 
-class MarkupError(Exception):
-    """An SVG that is no well-formed XML, or has more in it than an icon has."""
-
-
 def parse(content: bytes) -> tuple[bytes, Element] | None:
     """Parse an SVG, packed or not; None for anything but an SVG. Names of SVG's elements bear no namespace.
 
     Raises:
-        MarkupError: it can't be parsed; the message says why.
+        RenderError: it can't be parsed, or has more in it than an icon has; the message says why.
     """
+    document = svg_document(content)
+    if document is None:
+        return None
     try:
-        document = svg_document(content)
-        if document is None:
-            return None
         root = parsed_tree(document)
-    except ElementTree.ParseError as error:
-        raise MarkupError(f"not well-formed: {error}") from error
-    except (ValueError, LookupError) as error:  # an encoding that nobody knows
-        raise MarkupError(f"not readable: {error}") from error
-    except RenderError as error:
-        raise MarkupError(str(error)) from error
+    except (ElementTree.ParseError, ValueError, LookupError) as error:  # the last: an encoding that nobody knows
+        raise RenderError(f"not well-formed: {error}") from error
     elements = list(root.iter())
     if len(elements) > _MOST_ELEMENTS:
-        raise MarkupError(f"more than {_MOST_ELEMENTS:,} elements")
+        raise RenderError(f"more than {_MOST_ELEMENTS:,} elements")
     for element in elements:
         element.tag = element.tag.removeprefix(f"{{{SVG}}}")
     return document, root
@@ -105,12 +97,20 @@ def excess(document: bytes, root: Element, *, side: float) -> dict[str, int]:
     """
     first, *others = document.split(b"<!--")
     bare = first + b"".join(other.partition(b"-->")[2] for other in others)
-    declared = (address.decode(errors="replace") for address in _NAMESPACE.findall(document))
-    n_addresses = sum(len(address) + 17 for address in declared if _is_of_editor(address))
+    n_addresses = sum(
+        len(address) + 17
+        for address in (address.decode(errors="replace") for address in _NAMESPACE.findall(document))
+        if _is_of_editor(address)
+    )
     found = {
         "comments": len(document) - len(bare),
         "declarations": len(bare) - len(_DECLARATION.sub(b"", bare, count=2)),
-        "editor data": n_addresses + _count([root], goes=_is_editors, inside=_bytes_of_editors),
+        "editor data": n_addresses
+        + _count(
+            [root],
+            goes=lambda one: one.tag == "metadata" or _is_of_editor(one.tag.rpartition("}")[0]),
+            inside=_bytes_of_editors,
+        ),
         "unused ids and definitions": _unused(document, root),
         "digits": _digits(root, decimals=3 if side < 128 else 2 if side < 1024 else 1),
     }
@@ -135,11 +135,6 @@ def _is_of_editor(name: str) -> bool:
     return any(editor in name.lower() for editor in _EDITORS)
 
 
-def _is_editors(element: Element) -> bool:
-    """Whether an element is metadata, or an editor's own."""
-    return element.tag == "metadata" or _is_of_editor(element.tag.rpartition("}")[0])
-
-
 def _bytes_of_editors(element: Element) -> int:
     """Bytes of an element's attributes that only editors read."""
     parts = ((*name.rpartition("}"), value) for name, value in element.items())
@@ -156,8 +151,9 @@ def _unused(document: bytes, root: Element) -> int:
     has_sheets = root.find(".//style") is not None
 
     def goes(element: Element) -> bool:
-        is_empty = element.tag in ("g", "defs") and not len(element) and not (element.text or "").strip()
-        return is_empty or (element.tag in _DRAWN_BY_REFERENCE and element.get("id") not in used - {None})
+        return (element.tag in ("g", "defs") and not len(element) and not (element.text or "").strip()) or (
+            element.tag in _DRAWN_BY_REFERENCE and element.get("id") not in used - {None}
+        )
 
     def unused_id(element: Element) -> int:
         is_used = element.get("id") in used or has_sheets or element.tag.startswith("{")

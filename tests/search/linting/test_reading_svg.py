@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from indexer.errors import RenderError
 from search.linting.drawing import Drawing, outline, read_drawing
-from search.linting.markup import MarkupError
 
 
 def read(body: str, *, root: str = "") -> Drawing:
@@ -140,9 +140,9 @@ def test_what_runs_or_loads_something_is_told(body: str, told: tuple[str, ...]) 
     ],
 )
 def test_a_broken_or_hostile_svg_is_refused(content: bytes) -> None:
-    with pytest.raises(MarkupError):
+    with pytest.raises(RenderError):
         assert read_drawing(content) is None
-        raise MarkupError("no SVG at all")
+        raise RenderError("no SVG at all")
 
 
 @pytest.mark.parametrize(
