@@ -136,8 +136,11 @@ def test_nothing_goes_behind_a_link_that_leads_out_of_a_library(broken: Library,
         ["index", "--only", "merge"],
     ):
         run(broken, *command)
-    kept = sorted((path, path.stat().st_mtime_ns) for path in victim.rglob("*") if path.is_file())
-    assert [one for one in kept if one in before] == before
+    assert [
+        one
+        for one in sorted((path, path.stat().st_mtime_ns) for path in victim.rglob("*") if path.is_file())
+        if one in before
+    ] == before
 
 
 def test_a_library_that_names_a_model_of_a_hub_fetches_nothing(

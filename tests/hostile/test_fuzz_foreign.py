@@ -284,8 +284,7 @@ def change(content: bytes, target: Target, rng: random.Random, victim: Path) -> 
     paths = [*PATHS, str(victim), f"{victim}/deep", f"local-dir:{victim}", *TEXTS]
     value = rng.choice(paths if is_key or rng.random() < 0.6 else OTHERS)
     if is_key:
-        renamed = {value if name == key else name: holder.pop(name) for name in list(holder)}
-        holder.update(renamed)
+        holder.update({value if name == key else name: holder.pop(name) for name in list(holder)})
     else:
         holder[key] = value
     if target.is_signed and isinstance(whole[0], dict):

@@ -69,8 +69,9 @@ def test_a_run_that_was_cut_learns_on_and_its_graph_answers_as_torch(screens: Pa
         pixels = np.asarray(picture.convert("RGB"))
     icons = json.loads((screens / "screens.jsonl").read_text().splitlines()[0])["icons"]
     found = Detector(tmp_path).detect(pixels, least_score=0.05).corners
-    overlaps = iou_matrix(found, np.array([icon["box"] for icon in icons], np.float32))
-    assert (overlaps.max(axis=0, initial=0) > 0.3).sum() >= 3
+    assert (
+        iou_matrix(found, np.array([icon["box"] for icon in icons], np.float32)).max(axis=0, initial=0) > 0.3
+    ).sum() >= 3
     drawn = np.random.default_rng(0).integers(0, 256, (1, 96, 160, 3), np.uint8)
     with torch.inference_mode():
         logits, sides = net(normalised(torch.from_numpy(drawn)))
@@ -86,8 +87,14 @@ def test_what_the_encoder_sees_decides_and_judges_are_read_as_they_were_written(
     vectors = lot.normal(size=(400, 8)).astype(np.float32)
     vectors[:, 0] = np.where(is_icon, 1, -1)
     scores = np.clip(0.5 + 0.05 * is_icon + lot.normal(0, 0.2, 400), 0.01, 0.99).astype(np.float32)
-    boxes = Boxes(np.tile(np.array([0, 0, 20, 20], np.float32), (400, 1)), scores)
-    matched = Matched(boxes, vectors, np.zeros(400, int), is_icon, ~is_icon, np.array([200]))
+    matched = Matched(
+        Boxes(np.tile(np.array([0, 0, 20, 20], np.float32), (400, 1)), scores),
+        vectors,
+        np.zeros(400, int),
+        is_icon,
+        ~is_icon,
+        np.array([200]),
+    )
     judges = {WITH_ENCODER: _fit(matched, n_hidden=8), ALONE: _fit(matched, n_hidden=0)}
     right = {kind: ((judge.scores(matched.boxes, vectors) > 0.5) == is_icon).mean() for kind, judge in judges.items()}
     assert (right[ALONE] < 0.75, right[WITH_ENCODER] > 0.99) == (True, True)

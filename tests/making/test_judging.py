@@ -80,8 +80,12 @@ def test_a_description_holds_with_three_right_hits_and_no_wrong_one(lucide: Libr
     assert [(one.holds, one.n_right, one.n_wrong) for one in answers] == [
         (True, 5, 0), (False, 0, 0), (False, 5, 1), (False, 1, 1),
     ]  # fmt: skip
-    rows = [(row.title, row.n_queries, row.holds.value) for row in described_rows(answers, seed=0)]
-    assert rows == [("d, plain", 2, 0.5), ("d, without", 1, 0.0), ("d, style", 1, 0.0), ("d", 4, 0.25)]
+    assert [(row.title, row.n_queries, row.holds.value) for row in described_rows(answers, seed=0)] == [
+        ("d, plain", 2, 0.5),
+        ("d, without", 1, 0.0),
+        ("d, style", 1, 0.0),
+        ("d", 4, 0.25),
+    ]
     done = CliRunner().invoke(described, [str(file), "--library", str(lucide.root)])
     assert "  house: 5 right, 1 wrong: drawn:house" in done.output
 
