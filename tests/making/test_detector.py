@@ -81,6 +81,7 @@ def test_a_run_that_was_cut_learns_on_and_its_graph_answers_as_torch(screens: Pa
     assert distances[0] == pytest.approx(sides.numpy()[0], rel=0.05, abs=0.5)
 
 
+@pytest.mark.slow
 def test_what_the_encoder_sees_decides_and_judges_are_read_as_they_were_written(tmp_path: Path) -> None:
     lot = np.random.default_rng(0)
     is_icon = np.arange(400) % 2 == 0

@@ -152,6 +152,7 @@ def questions(tmp_path: Path) -> Path:
     return tmp_path / "q.jsonl"
 
 
+@pytest.mark.slow
 def test_languages_stand_beside_english_on_the_same_questions(subject: Subject, questions: Path) -> None:
     found = evaluate_languages(subject, LanguageOptions([questions]), lambda *_: None)
     assert (found.n_asked, found.n_dropped, found.lacking, found.few) == (23, 1, ["xx"], {"French": 11})

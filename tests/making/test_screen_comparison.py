@@ -61,6 +61,7 @@ def test_figures_count_what_is_found(planned: tuple[Contender, Answers]) -> None
     assert (row.f1[4], row.false[4]) == (pytest.approx(8 / 11, abs=1e-4), 1)  # from .25 on
 
 
+@pytest.mark.slow
 def test_the_command_compares_all_ways_and_its_page_shows_the_worst(
     subject: Subject, folder: Path, tmp_path: Path
 ) -> None:

@@ -23,7 +23,7 @@ _SVG = (
 SQUARE = Drawing("squares:home", _SVG, 24, 24, is_coloured=False)
 
 
-@pytest.mark.parametrize("room", ["training", "validation", "held-out"])
+@pytest.mark.parametrize("room", [pytest.param("training", marks=pytest.mark.slow), "validation", "held-out"])
 def test_a_template_shows_icons_unless_it_is_a_plain_one(room: str, iconify: Path) -> None:
     for name, template in templates_of(room).items():  # type: ignore[arg-type]
         bodies = []

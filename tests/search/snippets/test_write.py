@@ -296,6 +296,16 @@ _COLOURED = drawing('<path fill="#f00" d="M0 0h9v9z"/>')
             ('aria-label="a"',),
             ("a.b",),
         ),
+        (
+            *("html", drawing("<style>svg :is(.a, .b>*) , .c{fill:red}</style><g class='b'><path class='d' d=''/></g>")),
+            ('style="fill:red"',),
+            ("<style",),
+        ),
+        (
+            *("html", drawing("<style>@keyframes k{}:is(.a, .b){fill:red}</style><path class='a' d=''/>")),
+            (".a:where(.own__drawn,.own__drawn *),.b:where(.own__drawn,.own__drawn *){fill:red}",),
+            (":is",),
+        ),
         ("svg", _SHEET, ("@keyframes k{", ".a&gt;path{"), ("own__drawn",)),
         ("css", drawing('<path d="M0 0" style="color:#c00;fill:currentColor"/>'), ("background: url(",), ("mask",)),
         (
