@@ -297,7 +297,10 @@ _COLOURED = drawing('<path fill="#f00" d="M0 0h9v9z"/>')
             ("a.b",),
         ),
         (
-            *("html", drawing("<style>svg :is(.a, .b>*) , .c{fill:red}</style><g class='b'><path class='d' d=''/></g>")),
+            *(
+                "html",
+                drawing("<style>svg :is(.a, .b>*) , .c{fill:red}</style><g class='b'><path class='d' d=''/></g>"),
+            ),
             ('style="fill:red"',),
             ("<style",),
         ),
