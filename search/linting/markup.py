@@ -123,12 +123,17 @@ def _count(elements: Iterable[Element], *, goes: Callable[[Element], bool], insi
 
 
 def _size(element: Element) -> int:
-    """Bytes of an element, as it is written without needless spaces and prefixes."""
-    n_name = len(element.tag.rpartition("}")[2])
+    """Bytes of an element, as it is written without needless spaces."""
+    n_name = _length(element.tag)
     within = (element.text or "", *(child.tail or "" for child in element))
-    around = 2 * n_name + 5 if any(within) or len(element) else n_name + 3
-    attributes = sum(len(name.rpartition("}")[2]) + len(value.encode()) + 4 for name, value in element.items())
-    return around + attributes + sum(len(text.encode()) for text in within) + sum(map(_size, element))
+    attributes = sum(_length(name) + len(value.encode()) + 4 for name, value in element.items())
+    n_name += n_name + 2 if any(within) or len(element) else 0
+    return n_name + 3 + attributes + sum(len(text.encode()) for text in within) + sum(map(_size, element))
+
+
+def _length(name: str) -> int:
+    """Of a name as it is written: of another namespace with a prefix, as `rdf:`."""
+    return len(name.rpartition("}")[2]) + 4 * name.startswith("{")
 
 
 def _is_of_editor(name: str) -> bool:
@@ -137,18 +142,16 @@ def _is_of_editor(name: str) -> bool:
 
 def _bytes_of_editors(element: Element) -> int:
     """Bytes of an element's attributes that only editors read."""
-    parts = ((*name.rpartition("}"), value) for name, value in element.items())
     return sum(
-        len(local) + len(value) + 10
-        for namespace, _, local, value in parts
-        if _is_of_editor(namespace) or (not namespace and local == "data-name")
+        _length(name) + len(value) + 4
+        for name, value in element.items()
+        if name == "data-name" or _is_of_editor(name.rpartition("}")[0])
     )
 
 
 def _unused(document: bytes, root: Element) -> int:
     """Definitions that nothing refers to; ids but the root's, by which pages know an icon, and empty groups."""
     used = {None, *(name.decode(errors="replace") for name in _REFERENCE.findall(document))}
-    has_sheets = root.find(".//style") is not None
 
     def goes(element: Element) -> bool:
         return (element.tag in ("g", "defs") and not len(element) and not (element.text or "").strip()) or (
@@ -156,10 +159,10 @@ def _unused(document: bytes, root: Element) -> int:
         )
 
     def unused_id(element: Element) -> int:
-        is_used = element.get("id") in used or has_sheets or element.tag.startswith("{")
-        return 0 if is_used else len(f' id="{element.get("id")}"'.encode())
+        is_unused = element.get("id") not in used and not element.tag.startswith("{")
+        return len(f' id="{element.get("id")}"'.encode()) if is_unused else 0
 
-    return _count(root, goes=goes, inside=unused_id)
+    return _count(root, goes=goes, inside=unused_id if root.find(".//style") is None else lambda _: 0)
 
 
 def _digits(root: Element, *, decimals: int) -> int:
