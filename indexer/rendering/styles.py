@@ -136,7 +136,8 @@ def _spelt_out(prelude: str) -> Iterator[str]:
         choice = _ANY_OF.search(one)
         if choice is None:
             yield one.strip()
-        for part in _ARGUMENT.findall(choice[1]) if choice else ():
+            continue
+        for part in _ARGUMENT.findall(choice[1]):
             yield from _spelt_out(f"{one[: choice.start()]}{part.strip()}{one[choice.end() :]}")
 
 
