@@ -65,7 +65,7 @@ def test_a_library_whose_catalog_is_lost_answers_is_not_begun_anew_and_is_restor
     assert run(broken, "doctor", "--sample", "0").exit_code == 0 and "icons: 0 added" in run(broken, "index").stdout
 
 
-@pytest.mark.parametrize("way", ["begins anew", "comes from a backup"])
+@pytest.mark.parametrize("way", ["begins anew", pytest.param("comes from a backup", marks=pytest.mark.slow)])
 def test_a_catalog_beside_vectors_gives_no_id_of_theirs_again(
     library: Library, tiny_model: Path, icon_folder: Path, tmp_path: Path, way: str
 ) -> None:
