@@ -1,13 +1,16 @@
 """What a browser makes of an SVG's styles, written out for librsvg, which does not know it.
 
-Variables with what the file declares for them, colours of CSS 4 and 5, conditions (`@media`, `media=""`, `@supports`,
-`@layer`), and animations that stay at their end. Left as they are: variables that a `use` hands on, relative colours,
-`calc()`, `:is()`, nested rules, animations by style sheets. Colours are mixed in sRGB, Display P3 is taken for it.
+Variables with what the file declares for them, `calc()` of numbers and pixels, colours of CSS 4 and 5, `:is()`,
+conditions (`@media`, `media=""`, `@supports`, `@layer`), and animations that stay at their end. Left as they are:
+variables that a `use` hands on, nested rules, animations by style sheets. Colours are mixed in sRGB, Display P3 is
+taken for it.
 """
 
 import functools
+import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -22,7 +25,19 @@ from indexer.rendering.render import libvips
 
 _INSIDE = r"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*"
 _VARIABLE = re.compile(rf"\bvar\(\s*(--[^\s,()]+)\s*(?:,({_INSIDE}))?\)", re.IGNORECASE)
-_COLOUR = re.compile(rf"(?<![\w-])(?:(?:ok)?(?:lab|lch)|color(?:-mix)?|light-dark)\({_INSIDE}\)", re.IGNORECASE)
+_COLOUR = re.compile(
+    rf"(?<![\w-])(?:(?:ok)?(?:lab|lch)|color(?:-mix)?|light-dark|rgba?(?=\(\s*from))\({_INSIDE}\)", re.IGNORECASE
+)
+_RELATIVE = re.compile(rf"\s*from\s+(#?[\w-]+(?:\({_INSIDE}\))?)\s+(.*)", re.DOTALL)
+_ANY_OF = re.compile(rf":is\(({_INSIDE})\)", re.IGNORECASE)
+_MOST_SPELLINGS = 200
+"""Of one selector, where `:is()` leaves a choice."""
+_CALC = re.compile(r"calc\((?:[-+*/.\d\s()]|px){1,200}\)", re.IGNORECASE)
+_FIGURE = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)"
+_BRACKETS = re.compile(rf"\(\s*{_FIGURE}\s*\)")
+_PRODUCT = re.compile(rf"(?<![\d.*/])(?<![*/]\s){_FIGURE}\s*([*/])\s*{_FIGURE}")
+_SUM = re.compile(rf"(?<![\d.*/])(?<![*/]\s){_FIGURE}\s+([-+])\s+{_FIGURE}(?!\s*[*/\d.])")
+_OPERATORS = {"*": operator.mul, "/": operator.truediv, "+": operator.add, "-": operator.sub}
 _REFERENCE = re.compile(r"(?:(?<=url\(#)|(?<=url\([\"']#)|(?<=\A#))[^)\"']+")
 _ARGUMENT = re.compile(rf"(?:[^(),]|\({_INSIDE}\))+")
 _SHARE = re.compile(r"\A\s*([\d.]+)%\s|\s([\d.]+)%\s*\Z")
@@ -103,9 +118,24 @@ def _rules(sheet: str | Sequence[Any]) -> Iterator[Rule]:
     for node in tinycss2.parse_rule_list(sheet, skip_comments=True, skip_whitespace=True):
         content, before = getattr(node, "content", None) or (), tinycss2.serialize(getattr(node, "prelude", ()))
         if node.type == "qualified-rule":
-            yield before.strip().split(","), declarations(content)
+            yield selectors_of(before), declarations(content)
         elif content and _holds({"supports": before, "layer": "", "media": before}.get(node.lower_at_keyword, "print")):
             yield from _rules(content)
+
+
+def selectors_of(prelude: str) -> list[str]:
+    """The selectors of a rule, each with what `:is()` lets it choose from written out."""
+    return list(islice(_spelt_out(prelude), _MOST_SPELLINGS))
+
+
+def _spelt_out(prelude: str) -> Iterator[str]:
+    for one in _ARGUMENT.findall(prelude):
+        choice = _ANY_OF.search(one)
+        if choice is None:
+            yield one.strip()
+            continue
+        for part in _ARGUMENT.findall(choice[1]):
+            yield from _spelt_out(f"{one[: choice.start()]}{part.strip()}{one[choice.end() :]}")
 
 
 def _holds(media: str) -> bool:
@@ -205,11 +235,23 @@ def _value(value: str, scope: Mapping[str, str]) -> str:
     for _ in range(_DEEPEST):
         filled, n = _VARIABLE.subn(worth, filled, count=100)
         if not n:
-            filled = _REFERENCE.sub(lambda found: unquote(found[0]), filled)
+            filled = _CALC.sub(_computed, _REFERENCE.sub(lambda found: unquote(found[0]), filled))
             return _COLOUR.sub(lambda found: _plain_colour(found[0], scope["color"]), filled)
         if len(filled) > _LONGEST + len(value):
             break
     return _MISSING
+
+
+def _computed(calc: re.Match[str]) -> str:
+    """What a calc() of numbers and pixels comes to; itself where it comes to nothing."""
+    text = _BRACKETS.sub(r"\1", re.sub("px|calc", "", calc[0], flags=re.IGNORECASE))
+    try:
+        while found := _PRODUCT.search(text) or _SUM.search(text):
+            worth = _OPERATORS[found[2]](float(found[1]), float(found[3]))
+            text = _BRACKETS.sub(r"\1", f"{text[: found.start()]}{worth:.6g}{text[found.end() :]}")
+    except (ZeroDivisionError, OverflowError):
+        return calc[0]
+    return text if re.fullmatch(_FIGURE, text) else calc[0]
 
 
 def _plain_colour(colour: str, ink: str) -> str:
@@ -227,6 +269,15 @@ def _rgba(colour: str, ink: str) -> Sequence[float]:
     parts = _ARGUMENT.findall(inside.removesuffix(")"))
     if name == "light-dark":
         return _rgba(parts[0], ink)
+    if relative := _RELATIVE.fullmatch(inside.removesuffix(")")):
+        *channels, alpha = _rgba(relative[1], ink)
+        space = _SPACES["srgb" if name.startswith("rgb") else name][0]
+        spot = libvips().Image.black(1, 1, bands=3).linear(1, channels).copy(interpretation="srgb")
+        worth = dict(
+            zip((*name.removesuffix("a")[-3:], "alpha"), (*spot.colourspace(space).getpoint(0, 0), alpha), strict=True)
+        )
+        plain = re.sub("[a-z]+", lambda one: f"{worth[one[0]]:.6f}" if one[0] in worth else one[0], relative[2])
+        return _rgba(f"{name}({_CALC.sub(_computed, plain)}{'' if '/' in relative[2] else f' / {alpha}'})", ink)
     if name == "color-mix":
         one, other = (
             float(share[1] or share[2]) / 100 if (share := _SHARE.search(part)) else None for part in parts[1:]

@@ -90,8 +90,9 @@ def open_sight(library: Library) -> Sight:
     if manifest is None:
         raise LibraryError(f'"{library.root}" holds no icons that can be searched; `icons index` comes first')
     encoder = open_query_encoder(library.encoder(manifest.fingerprint))
-    key = LookKey(manifest.fingerprint, detector_version(), manifest.dim)
-    return Sight(key, open_locator(manifest.fingerprint), encoder)
+    return Sight(
+        LookKey(manifest.fingerprint, detector_version(), manifest.dim), open_locator(manifest.fingerprint), encoder
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,8 +149,14 @@ def add(library: Library, options: AddOptions, progress: Progress, *, sight: Sig
         _clear(folder, sight.key, files, with_crops=shots.keeps_crops)
         answering = manifest or answering_usage(folder)
         assert answering is not None
-    number = None if manifest is None else manifest.number
-    return AddSummary(answering.counts, n_read, n_looked, number, away, round(time.monotonic() - started, 3))
+    return AddSummary(
+        counts=answering.counts,
+        read=n_read,
+        looked=n_looked,
+        generation=manifest.number if manifest else None,
+        away=away,
+        seconds=round(time.monotonic() - started, 3),
+    )
 
 
 def remove(library: Library, paths: Sequence[Path]) -> UsageManifest:
@@ -251,8 +258,8 @@ def _look(
 ) -> int:
     """Look at the screens that no shard settles; tell how many these were."""
     seen, failed = read_known_screens(folder, sight.key, with_crops=shots.keeps_crops)
-    final = {digest for digest, why in failed.items() if why.is_final and not options.retry_failed}
-    done = {digest.hex() for digest in seen | final}
+    seen |= {digest for digest, why in failed.items() if why.is_final and not options.retry_failed}
+    done = {digest.hex() for digest in seen}
     left = {facts.digest: facts for facts in files if facts.digest and facts.digest not in done}
     if not left:
         return 0
@@ -303,13 +310,14 @@ def look(facts: FileFacts, pool: DrawPool, sight: Sight, *, keeps_crops: bool) -
         return Failed(str(error), is_final=True)
     pixels, found = shot.pixels, sight.locator.locate(shot.pixels, sight.encoder)
     corners = found.boxes.corners
-    seen = crops(pixels, corners, size=sight.encoder.image_size)
     return Look(
         digest=digest,
         facts=(pixels.shape[1], pixels.shape[0], found.n_found),
         corners=corners,
         scores=found.boxes.scores,
-        drawings=np.array([digest_of(crop) for crop in seen], np.int64),
+        drawings=np.array(
+            [digest_of(crop) for crop in crops(pixels, corners, size=sight.encoder.image_size)], np.int64
+        ),
         vectors=found.vectors.reshape(len(corners), sight.key.dim),
         crops=[_png_of(pixels, box) for box in corners] if keeps_crops else None,
     )
@@ -333,13 +341,14 @@ def _publish(
 ) -> UsageManifest | None:
     """Build a generation unless the current one says already what it would say."""
     before = answering_usage(folder)
-    same = _sameness(folder, sight, before, progress)
-    content = _content(folder, sight.key, files, same, has_crops=shots.keeps_crops)
+    content = _content(
+        folder, sight.key, files, _sameness(folder, sight, before, progress), has_crops=shots.keeps_crops
+    )
     if before is not None and before.revision == content.revision(sight.key):
         return None
     progress("Publishing", 0, 1)
-    had_crops = before is not None and before.has_crops
-    return merge_usage(folder, sight.key, content, keep_before=shots.keeps_crops or not had_crops)
+    keeps_before = shots.keeps_crops or before is None or not before.has_crops
+    return merge_usage(folder, sight.key, content, keep_before=keeps_before)
 
 
 def _sameness(folder: UsageFolder, sight: Sight, before: UsageManifest | None, progress: Progress) -> Sameness:

@@ -30,8 +30,9 @@ class UsageGeneration(GenerationFolder):
 
     def __init__(self, number: int, folder: Path) -> None:
         super().__init__(number, folder)
-        names = ("places.jsonl", "boxes.safetensors", "drawings.faiss", "crops.bin")
-        self.places, self.boxes, self.drawings, self.crops = self.files = tuple(folder / name for name in names)
+        self.places, self.boxes, self.drawings, self.crops = self.files = tuple(
+            folder / name for name in ("places.jsonl", "boxes.safetensors", "drawings.faiss", "crops.bin")
+        )
 
 
 class UsageFolder(Generations[UsageGeneration]):

@@ -187,8 +187,7 @@ def crops(pixels: Pixels, corners: Floats, *, size: int) -> Pixels:
         square[:] = np.median(rim(pixels[max(top - 1, 0) : bottom + 1, max(left - 1, 0) : right + 1]), axis=0)
         down, along = (side - (bottom - top)) // 2, (side - (right - left)) // 2
         square[down : down + bottom - top, along : along + right - left] = pixels[top:bottom, left:right]
-        drawn = Image.fromarray(square).resize((size, size), Image.Resampling.BICUBIC, reducing_gap=3.0)
-        cut[row] = np.asarray(drawn)
+        cut[row] = np.asarray(Image.fromarray(square).resize((size, size), Image.Resampling.BICUBIC, reducing_gap=3.0))
     return cut
 
 

@@ -221,8 +221,11 @@ def drop_unused(folder: UsageFolder, key: LookKey, digests: Set[bytes], *, with_
         rows = [row for row, digest in enumerate(shard.screens()) if digest in digests]
         looks = [shard.look(row, with_crops=has_crops) for row in rows]
         failures = {digest: why for digest, why in failures.items() if digest in digests}
-        kept = looks or failures
-        new = write_looks(folder.looks_of(key), key, looks, failures, has_crops=has_crops) if kept else None
+        new = (
+            write_looks(folder.looks_of(key), key, looks, failures, has_crops=has_crops)
+            if (looks or failures)
+            else None
+        )
         if new != path:
             path.unlink(missing_ok=True)
 
@@ -327,9 +330,8 @@ def usage_status(library: Library) -> dict[str, Any]:
     """
     folder, generation = answering(library)
     manifest = UsageManifest.read(generation)
-    known = read_known(folder)
     places = [
-        {**asdict(place), "files": sum(is_below(facts.path, place.location) for facts in known)}
+        {**asdict(place), "files": sum(is_below(facts.path, place.location) for facts in read_known(folder))}
         for place in read_shots(folder).places
     ]
     return {

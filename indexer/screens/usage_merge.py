@@ -133,8 +133,7 @@ def _gather(
                 shown = np.array([rows[drawing] for drawing in look.drawings.tolist()], np.int64)
                 looks.append(replace(look, drawings=shown, vectors=look.vectors[:0], crops=None))
     shown = np.concatenate([np.zeros(0, np.int64), *(look.drawings for look in looks)])
-    tensors = {"shown": shown, "crop_starts": np.array(crop_starts, np.int64)}
-    built.boxes.write_bytes(save(laid_out(looks) | tensors))
+    built.boxes.write_bytes(save(laid_out(looks) | {"shown": shown, "crop_starts": np.array(crop_starts, np.int64)}))
     return looks, vectors
 
 
@@ -215,8 +214,9 @@ def _glyphs() -> Iterator[Pixels]:
     for number, text in enumerate(_TEXTS):
         ground, ink = ((28, 31, 38), (224, 226, 230)) if number % 2 else ((255, 255, 255), (51, 56, 64))
         picture = Image.new("RGB", (96, 64), ground)
-        font = ImageFont.load_default(int(random.integers(12, 30)))
-        ImageDraw.Draw(picture).text((_ROUND, _ROUND), text, font=font, fill=ink)
+        ImageDraw.Draw(picture).text(
+            (_ROUND, _ROUND), text, font=ImageFont.load_default(int(random.integers(12, 30))), fill=ink
+        )
         yield np.asarray(picture)
 
 
@@ -267,10 +267,12 @@ def _best_others(generation: Generation, index: VectorIndex, seen: Floats, pictu
         own = drawings[np.searchsorted(images, picture.image)]
         found = index.search(seen[row], k=_DEPTH)
         starts, ends = (np.searchsorted(images, found.ids, side=side) for side in ("left", "right"))
-        others = (
-            score
-            for score, start, end in zip(found.scores, starts, ends, strict=True)
-            if drawings[start] != own and picture.name not in names[start:end]
+        best[row] = next(
+            (
+                score
+                for score, start, end in zip(found.scores, starts, ends, strict=True)
+                if drawings[start] != own and picture.name not in names[start:end]
+            ),
+            -1,
         )
-        best[row] = next(others, -1)
     return best

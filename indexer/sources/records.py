@@ -99,7 +99,7 @@ class FileScan:
 STYLED = (
     *(b'"freeze"', b"'freeze'", b"media", b"@supports", b"@layer"),
     *(b"var(", b"lab(", b"lch(", b"color(", b"color-mix(", b"light-dark("),
-    *(b"#%", b"%C3%", b"%E"),
+    *(b"#%", b"%C3%", b"%E", b"calc(", b"(from ", b":is("),
 )
 """What is in an SVG that `rendering.styles` writes out before it is drawn."""
 ICON_FILES = (b"\0\0\1\0", b"\0\0\2\0")

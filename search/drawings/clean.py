@@ -68,7 +68,7 @@ _OBSOLETE = re.compile(r"enable-background|-inkscape-|solid-(?:color|opacity)")
 _BITMAP = re.compile(r"data:image/(?:png|jpe?g|gif|webp)[;,]", re.IGNORECASE)
 """What may be held inside, as data: a bitmap runs nothing."""
 _INNER = re.compile(r"data:image/svg\+xml((?:;[^;,]*)*),(.*)", re.IGNORECASE | re.DOTALL)
-_MOST_SELECTORS, _MOST_LAID = 2_000, 5_000_000
+_MOST_CSS, _MOST_SELECTORS, _MOST_LAID = 100_000, 2_000, 5_000_000
 _DEEPEST_INNER = 3
 """Pictures in each other."""
 
@@ -107,11 +107,7 @@ def _cleaned(document: bytes, *, depth: int) -> ElementTree.Element:
     """
     # SVG inside HTML may state no namespace.
     document = with_attribute(document, b' xmlns="%b"' % SVG.encode(), unless=_NAMESPACE)
-    level, root = 0, ElementTree.Element("")
-    for event, root in ElementTree.iterparse(io.BytesIO(document), ("start", "end")):  # noqa: B007 - the last that ends
-        level += 1 if event == "start" else -1
-        if level > _DEEPEST:
-            raise ValueError(f"elements nested more than {_DEEPEST} deep")
+    root = parsed_tree(document)
     if not _is_kept(root, depth) or root.tag != "svg":
         raise ValueError("its root is not svg")
     for parent in root.iter():
@@ -119,6 +115,21 @@ def _cleaned(document: bytes, *, depth: int) -> ElementTree.Element:
         parent[:] = [child for child in parent if parent.tag not in _OF_TEXT_ALONE and _is_kept(child, depth)]
         for child in parent:
             child.tail = _characters(parent, child.tail)
+    return root
+
+
+def parsed_tree(document: bytes) -> ElementTree.Element:
+    """Parse XML.
+
+    Raises:
+        ValueError: it is nested deeper than a drawing is.
+        ParseError: it is not well-formed.
+    """
+    level, root = 0, ElementTree.Element("")
+    for event, root in ElementTree.iterparse(io.BytesIO(document), ("start", "end")):  # noqa: B007 - the last that ends
+        level += 1 if event == "start" else -1
+        if level > _DEEPEST:
+            raise ValueError(f"elements nested more than {_DEEPEST} deep")
     return root
 
 
@@ -198,7 +209,7 @@ def set_apart(root: ElementTree.Element, *, name: str, is_alone: bool = False) -
     An SVG file is a world of its own; inside a page its ids and the rules of its <style> meet those of every other one.
     Where rules do more than that, they come to hold for this drawing only; they stay as they are if it `is_alone`.
     """
-    _lay_rules(root)
+    lay_rules(root)
     if any("mix-blend-mode" in element.get("style", "") for element in root.iter()):  # with the page behind it, else
         root.set("style", ";".join(filter(None, ("isolation:isolate", root.get("style")))))
     if not is_alone or root.find(".//style") is None:
@@ -209,34 +220,38 @@ _NAMES = r"(?>(?::root|[.#]?-?[^\W\d][\w-]*+|\*)+)"
 _SELECTOR = re.compile(rf"{_NAMES}(?:[> ]{_NAMES}){{0,5}}+")
 
 
-def _lay_rules(root: ElementTree.Element) -> None:
+def lay_rules(root: ElementTree.Element, *, partly: bool = False) -> None:
     """Write the rules of <style> into the elements that they choose; sheets stay where a rule does more than that.
 
     A rule chooses by classes, ids and names of an element, and of those that it lies in. Sheets stay as well where many
-    rules for many elements would take long, or become long.
+    rules for many elements would take long, or become long. `partly`: rules are written where sheets stay, too.
     """
     sheets = [(parent, child) for parent in root.iter() for child in parent if child.tag == "style"]
     shown = [sheet for _, sheet in sheets if sheet.get("type", "text/css") == "text/css"]
+    if sum(len(sheet.text or "") for sheet in shown) > _MOST_CSS:
+        return
     rules = [rule for sheet in shown for rule in rules_of(sheet.text or "", media=sheet.get("media", ""))]
     pairs = [(selector, declared) for selectors, declared in rules for selector in selectors]
-    if not all(_SELECTOR.fullmatch(selector) for selector, _ in pairs) or len(pairs) > _MOST_SELECTORS:
+    plain = [pair for pair in pairs if _SELECTOR.fullmatch(pair[0])]
+    is_whole = len(plain) == len(pairs)
+    if len(pairs) > _MOST_SELECTORS or not (is_whole or partly):
         return
-    choices = sorted(pairs, key=lambda pair: weight(pair[0]))
+    choices = sorted(plain, key=lambda pair: weight(pair[0]))
     laid, room = [], _MOST_LAID
     for element, declared, n_around in _chosen(root, [], choices):
         room -= len(choices) * (1 + n_around) + sum(len(one.text) for one in declared)
         if room < 0:
             return
         laid.append((element, declared))
-    for element, declared in laid:
-        _lay(element, declared)
-    classes = {name for selector, _ in choices for name in re.findall(r"\.[\w-]+", selector)}
+    for element, declared in ((one, own) for one, own in laid if own):
+        in_order = sorted([*declared, *declarations(element.get("style", ""))], key=lambda one: one.is_important)
+        element.set("style", ";".join(one.text for one in in_order))
+    if not is_whole:
+        return
     for parent in dict.fromkeys(parent for parent, _ in sheets):
         parent[:] = [child for child in parent if child.tag != "style"]
     for element in root.iter() if sheets else ():
-        rest = [one for one in element.attrib.pop("class", "").split() if f".{one}" not in classes]
-        if rest:
-            element.set("class", " ".join(rest))
+        element.attrib.pop("class", None)
 
 
 def _chosen(
@@ -249,13 +264,6 @@ def _chosen(
         yield from _chosen(child, path, choices)
 
 
-def _lay(element: ElementTree.Element, declared: Sequence[Declaration]) -> None:
-    """Write what is declared for an element into it."""
-    if declared:
-        in_order = sorted([*declared, *declarations(element.get("style", ""))], key=lambda one: one.is_important)
-        element.set("style", ";".join(one.text for one in in_order))
-
-
 _SIGNS = {"-": "_", ":": "__"}
 """Of a key: no two keys are spelt alike."""
 
@@ -266,8 +274,9 @@ def _name_parts(root: ElementTree.Element, name: str) -> None:
     sheets = list(root.iter("style"))
     ids = list(dict.fromkeys(filter(None, (element.get("id") for element in root.iter()))))
     letters = ("".join(sign if sign.isascii() else f"{ord(sign):x}" for sign in old) for old in ids)
-    spelt = [f"{own}__{re.sub('[^A-Za-z0-9_]+', '_', one)}" for one in letters]
-    names = dict(zip(ids, unique(spelt, between="_"), strict=True))
+    names = dict(
+        zip(ids, unique([f"{own}__{re.sub('[^A-Za-z0-9_]+', '_', one)}" for one in letters], between="_"), strict=True)
+    )
     frames = {frame for sheet in sheets for frame in _FRAMES.findall(sheet.text or "")}
 
     def renamed(reference: str) -> str:
@@ -288,8 +297,7 @@ def _name_parts(root: ElementTree.Element, name: str) -> None:
             elif attribute in _LABELS:
                 element.set(attribute, " ".join(map(renamed, value.split())))
             elif attribute in _TIMING:
-                started = _STARTED_BY.sub(lambda one: one[1] + renamed(_ESCAPE.sub("", one[2])), value)
-                element.set(attribute, started)
+                element.set(attribute, _STARTED_BY.sub(lambda one: one[1] + renamed(_ESCAPE.sub("", one[2])), value))
             else:
                 element.set(attribute, in_style(value))
     for sheet in sheets:

@@ -60,8 +60,8 @@ class Collection:
             point = {"code_point": self.code_points[key]} if key in self.code_points else {}
             icons.append({"key": key, **own, **point} if own or point else key)
         taken = {key: point for key, point in self.code_points.items() if key not in facts}
-        more = {"taken_code_points": taken} if taken else {}
-        whole = {"format": FORMAT, "version": VERSION, "name": self.name, **about, "icons": icons, **more}
+        whole = {"format": FORMAT, "version": VERSION, "name": self.name, **about, "icons": icons}
+        whole |= {"taken_code_points": taken} if taken else {}
         return (json.dumps(whole, indent=2, ensure_ascii=False) + "\n").encode()
 
 
@@ -165,8 +165,9 @@ def _in_latin(part: str) -> str:
     plain = unicodedata.normalize("NFKD", part).encode("ascii", "ignore").decode().lower()
     if _WORD.search(plain):
         return plain
-    spelled = "".join(map(_spelled, unicodedata.normalize("NFC", part)))
-    return spelled or "-".join(f"u{ord(sign):x}" for sign in part if sign.isalnum())
+    return "".join(map(_spelled, unicodedata.normalize("NFC", part))) or "-".join(
+        f"u{ord(sign):x}" for sign in part if sign.isalnum()
+    )
 
 
 def _spelled(sign: str) -> str:
@@ -178,14 +179,9 @@ def _spelled(sign: str) -> str:
 
 def unique(names: Sequence[str], *, between: str = "-") -> list[str]:
     """Number names that were there before; none takes one that another has by itself."""
-    own = set(names)
-    taken: set[str] = set()
+    own, found = set(names), dict[str, None]()
     numbers: defaultdict[str, Iterator[int]] = defaultdict(partial(count, 2))
-    found = []
     for name in names:
-        free = name
-        while free in taken or (free != name and free in own):
-            free = f"{name}{between}{next(numbers[name])}"
-        taken.add(free)
-        found.append(free)
-    return found
+        others = (f"{name}{between}{number}" for number in numbers[name])
+        found[name if name not in found else next(one for one in others if one not in found and one not in own)] = None
+    return [*found]

@@ -174,8 +174,7 @@ def _refuse(kind: Kind, options: Options, collection: Collection) -> None:
     if options.look.colour is not None and kind == "font":
         raise ExportError("a font takes the colour of the text; colour is for all others")
     if kind == "font" and len(collection.icons) > len(PRIVATE_USE):
-        n_places = len(PRIVATE_USE)
-        raise ExportError(f"{len(collection.icons):,} icons; a font has {n_places:,} places, make several of them")
+        raise ExportError(f"{len(collection.icons):,} icons; a font has {len(PRIVATE_USE):,} places, make several")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +202,10 @@ def write_export(exported: Exported, place: Path, *, replace: bool = False) -> l
     if place.suffix.lower() == ".zip":
         files = {place: exported.content}
     elif exported.main is not None and place.suffix.lower() == Path(exported.main).suffix:
-        beside = place.with_name(f"{place.stem}.licences.md")
-        files = {place: exported.files[exported.main], beside: exported.files[LICENCES]}
+        files = {
+            place: exported.files[exported.main],
+            place.with_name(f"{place.stem}.licences.md"): exported.files[LICENCES],
+        }
     elif place.suffix.lower() in (".svg", ".json"):
         how = ", or --prefix" if exported.kind == "iconify" else ""
         raise ExportError(f'"{place}" can\'t hold all of this {exported.kind}; choose a folder with --out{how}')

@@ -66,17 +66,14 @@ def read_chosen(
             picture = engine.picture(icon)
             document = svg_document(picture)
             contents[icon] = (picture, False) if document is None else (document, True)
-        except (SourceError, RenderError) as error:
+        except (SourceError, RenderError, UnknownIconError) as error:  # the last: the library has changed meanwhile
             left_out.append(LeftOut(ids[icon], str(error)))
-        except UnknownIconError as error:
-            left_out.append(LeftOut(ids[icon], f"{error}; the library has changed meanwhile"))
     kept = {icon: hit for icon, hit in hits.items() if icon in contents}
     names = unique([plain_name(f"{hit.set} {hit.name}") for hit in kept.values()])
     chosen = [
         Chosen(ids[icon], name, hit, *contents[icon]) for (icon, hit), name in zip(kept.items(), names, strict=True)
     ]
-    order = {key: number for number, key in enumerate(keys)}
-    return chosen, sorted(left_out, key=lambda one: order[one.key]), remarks
+    return chosen, sorted(left_out, key=lambda one: keys.index(one.key)), remarks
 
 
 def _find(
@@ -248,8 +245,7 @@ _OF_WHOLE = frozenset(("opacity", "filter", "mask", "clip-path", "transform", "s
 def make_sprite(material: Material) -> Made:
     """Write the sprite, and a page that shows it."""
     symbols = "\n".join(map(_symbol, material.drawn))
-    credits = HYPHENS.sub("- ", notice(material.terms)).rstrip("-")
-    comment = f"<!--\n{credits}\n-->"
+    comment = f"<!--\n{HYPHENS.sub('- ', notice(material.terms)).rstrip('-')}\n-->"
     head = '<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0" style="position:absolute" aria-hidden="true">'
     sprite = f"{head}\n{comment}\n{symbols}\n</svg>\n"
     use = f'<svg width="24" height="24"><use href="{_SPRITE}#{material.drawn[0].icon.name}"/></svg>'
@@ -293,8 +289,8 @@ def make_iconify(material: Material) -> Made:
     prefixes = unique([plain_name(key) for key in of_sets])
     files = {}
     for own, (key, icons) in zip(prefixes, of_sets.items(), strict=True):
-        own_names = (one.icon.hit.name for one in icons)
-        names = unique([name if ICON_NAME.fullmatch(name) else plain_name(name) for name in own_names])
+        named = (one.icon.hit.name for one in icons)
+        names = unique([name if ICON_NAME.fullmatch(name) else plain_name(name) for name in named])
         terms = [one for one in material.terms if one.set == key]
         files[f"{own}.json"] = _file(own, dict(zip(names, icons, strict=True)), terms)
     return Made(files, next(iter(files)) if len(files) == 1 else None, [], {})
@@ -325,8 +321,10 @@ def _icon(drawing: Drawing) -> dict[str, Any]:
     attributes = {name: value for name, value in drawing.attributes.items() if name != "preserveAspectRatio"}
     body, box = _grouped(drawing, attributes), drawing.box
     stated = {"left": (box.left, 0), "top": (box.top, 0), "width": (box.width, _SIDE), "height": (box.height, _SIDE)}
-    numbers = {name: json.loads(spell(value)) for name, (value, usual) in stated.items() if value != usual}
-    return {"body": "".join(written(one, XML) for one in body), **numbers}
+    return {
+        "body": "".join(written(one, XML) for one in body),
+        **{name: json.loads(spell(value)) for name, (value, usual) in stated.items() if value != usual},
+    }
 
 
 _REACT = ">=18"

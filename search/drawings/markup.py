@@ -45,9 +45,8 @@ def written(root: ElementTree.Element, markup: Markup, *, rest: str = "", indent
     within = _content(root, markup, inner)
     if not within:
         return f"{opening} />"
-    if inner is None:
-        return f"{opening}>{within}</{root.tag}>"
-    return f"{opening}>\n{within}\n{start}</{root.tag}>"
+    before, behind = ("", "") if inner is None else ("\n", f"\n{start}")
+    return f"{opening}>{before}{within}{behind}</{root.tag}>"
 
 
 def _content(parent: ElementTree.Element, markup: Markup, indent: int | None) -> str:
@@ -239,8 +238,11 @@ def has_own_colours(root: ElementTree.Element) -> bool:
     """Tell whether a drawing has more than one colour, or one that it does not leave open, black aside."""
     if any(one.tag in _COLOURFUL or one.get("attributeName") in _PAINTS for one in root.iter()):
         return True
-    paints = {paint.strip().lower() for paint in _PAINT.findall(written(root, XML))}
-    return bool(paints - _OPEN_PAINTS - {"black", "#000", "#000000"})
+    return bool(
+        {paint.strip().lower() for paint in _PAINT.findall(written(root, XML))}
+        - _OPEN_PAINTS
+        - {"black", "#000", "#000000"}
+    )
 
 
 def _beside_others(icon: NamedIcon, look: Look) -> ElementTree.Element:

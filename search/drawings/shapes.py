@@ -56,8 +56,9 @@ def _data(element: ElementTree.Element, key: str) -> str:
         return _SPACE.sub(" ", element.get("d", "")).strip()
     numbers = {name: _read(element.attrib[name], key) for name in _NUMBERS if element.get(name, "auto") != "auto"}
     points = {"points": element.get("points", "").strip()} if element.tag.startswith("poly") else {}
-    is_nothing = min((numbers.get(side, 0) for side in _SIDES.get(element.tag, ())), default=1) <= 0
-    if is_nothing or not all(points.values()):
+    if (min((numbers.get(side, 0) for side in _SIDES.get(element.tag, ())), default=1) <= 0) or not all(
+        points.values()
+    ):
         return ""
     from search.drawings.web_font import path_of
 
@@ -88,8 +89,12 @@ def reshape(root: ElementTree.Element, look: Look) -> None:
         _end(root, look.corner)
 
 
-def box_of(attributes: Mapping[str, str]) -> tuple[float, ...] | None:
-    """Left, top, width and height of a canvas, by its viewBox or its sides; None where neither says it."""
+Box = tuple[float, ...]
+"""Left, top, width and height of a canvas."""
+
+
+def box_of(attributes: Mapping[str, str]) -> Box | None:
+    """The canvas by its viewBox or its sides; None where neither says it."""
     view = [_LENGTH.fullmatch(part) for part in _SEPARATOR.split(attributes.get("viewBox", "").strip())]
     sides = [_LENGTH.fullmatch(attributes.get(side, "")) for side in ("width", "height")]
     for before, found in (((), view), ((0.0, 0.0), sides)):
@@ -132,8 +137,11 @@ def _end(root: ElementTree.Element, corner: str) -> None:
 def _restate(root: ElementTree.Element, name: str, change: Callable[[str], str]) -> None:
     """Change what elements state of a property, as an attribute or in a style; "" takes it away."""
     for element in root.iter():
-        own = [one for one in declarations(element.get("style", "")) if one.name != name or change(one.value)]
-        style = ";".join(f"{name}:{change(one.value)}" if one.name == name else one.text for one in own)
+        style = ";".join(
+            f"{name}:{change(one.value)}" if one.name == name else one.text
+            for one in declarations(element.get("style", ""))
+            if one.name != name or change(one.value)
+        )
         stated = {"style": style, name: change(element.get(name, ""))}
         for attribute in stated.keys() & element.attrib.keys():
             element.set(attribute, stated[attribute])

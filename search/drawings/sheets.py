@@ -6,7 +6,7 @@ from typing import Any
 
 import tinycss2
 
-from indexer.rendering.styles import Rule, declarations, tokens
+from indexer.rendering.styles import Rule, declarations, selectors_of, tokens
 
 REACHING = re.compile(
     r"\\|@import|url\s*\((?!\s*[\"']?#)|(?:src|image|image-set|cross-fade|element|paint)\s*\(|(?<![\w-])position(?![\w-])",
@@ -28,7 +28,7 @@ def rules_of(sheet: str | Sequence[Any], *, media: str = "") -> Iterator[Rule]:
         is_plain = rule.type == "qualified-rule" and all(one.type != "{} block" for one in rule.content)
         if is_plain and kinds & _ON_SCREENS:
             prelude = " ".join(tinycss2.serialize(rule.prelude).split())
-            yield re.sub(r" ?([,>]) ?", r"\1", prelude).split(","), declarations(rule.content)
+            yield selectors_of(re.sub(r" ?([,>]) ?", r"\1", prelude)), declarations(rule.content)
         elif rule.type == "at-rule" and rule.lower_at_keyword == "media" and kinds & _ON_SCREENS:
             yield from rules_of(rule.content or (), media=tinycss2.serialize(rule.prelude))
         elif rule.type != "error":
@@ -56,11 +56,10 @@ def scoped(sheet: str | Sequence[Any], *, own: str, renamed: Callable[[str], str
         prelude = tinycss2.serialize([one for one in rule.prelude if one.type != "comment"])
         if rule.type == "qualified-rule":
             named = re.sub(r"#([\w-]+)", lambda one: f"#{renamed(one[1])}", prelude.replace(":root", scope))
-            head = ",".join(f"{one.strip()}:where({scope},{scope} *)" for one in named.split(","))
+            head = ",".join(f"{one.strip()}:where({scope},{scope} *)" for one in selectors_of(named))
             parts.append(f"{head}{{{';'.join(one.text for one in declarations(rule.content))}}}")
         elif rule.lower_at_keyword in _GROUPS:
             parts.append(f"@{rule.lower_at_keyword}{prelude}{{{scoped(rule.content, own=own, renamed=renamed)}}}")
         elif rule.lower_at_keyword.endswith("keyframes") and (name := _FRAMES_NAME.fullmatch(prelude.strip())):
-            frames = tinycss2.serialize(rule.content)
-            parts.append(f"@{rule.lower_at_keyword} {own}__{name[1]}{{{frames}}}")
+            parts.append(f"@{rule.lower_at_keyword} {own}__{name[1]}{{{tinycss2.serialize(rule.content)}}}")
     return "".join(parts)

@@ -78,8 +78,12 @@ def make_font(material: Material, points: Mapping[str, int]) -> Made:
         for icon in icons
     ]
     use = f'<i class="{name} {name}-{icons[0].name}" aria-hidden="true"></i>'
-    page = gallery(name, use=use, tiles=tiles, stylesheet=f"{name}.css")
-    files = {f"{name}.woff2": woff2, f"{name}.ttf": truetype, f"{name}.css": css.encode(), "icons.html": page}
+    files = {
+        f"{name}.woff2": woff2,
+        f"{name}.ttf": truetype,
+        f"{name}.css": css.encode(),
+        "icons.html": gallery(name, use=use, tiles=tiles, stylesheet=f"{name}.css"),
+    }
     remarks = [f"use: {use} with {name}.css; icons.html shows all"]
     coloured = [one.icon.key for one in material.drawn if one.colour]
     if coloured:
@@ -101,8 +105,7 @@ def _font(drawn: Sequence[Drawing], points: Mapping[str, int], *, name: str, cop
     font.setupGlyphOrder(list(glyphs))
     font.setupCharacterMap({points[one.icon.key]: one.icon.name for one in drawn})
     font.setupGlyf(glyphs)
-    table = font.font["glyf"]
-    font.setupHorizontalMetrics({glyph: (width, getattr(table[glyph], "xMin", 0)) for glyph, width in widths.items()})
+    font.setupHorizontalMetrics({one: (width, getattr(glyphs[one], "xMin", 0)) for one, width in widths.items()})
     font.setupHorizontalHeader(ascent=EM, descent=0)
     names = {"familyName": name, "styleName": "Regular", "psName": f"{name}-Regular", "fullName": name}
     font.setupNameTable({**names, "version": "Version 1.0", "uniqueFontIdentifier": name, "copyright": copyright})
@@ -225,10 +228,13 @@ class _Large(SVG):  # type: ignore[misc]  # picosvg's types are partial
         large.stroke_width *= scale
         large.stroke_dashoffset *= scale
         if large.stroke_dasharray != "none":
-            dashes = large.stroke_dasharray.replace(",", " ").split()
-            large.stroke_dasharray = " ".join(str(float(dash) * scale) for dash in dashes)
-        back = Affine2D(1 / scale, 0, 0, 1 / scale, 0, 0)
-        return [part.as_path().apply_transform(back) for part in super()._stroke(large)]
+            large.stroke_dasharray = " ".join(
+                str(float(dash) * scale) for dash in large.stroke_dasharray.replace(",", " ").split()
+            )
+        return [
+            part.as_path().apply_transform(Affine2D(1 / scale, 0, 0, 1 / scale, 0, 0))
+            for part in super()._stroke(large)
+        ]
 
 
 def flat(document: bytes) -> bytes:
@@ -279,8 +285,12 @@ def _united(paths: list[Any], *, scale: float) -> str:
     if not paths:
         return ""
     large = [path.apply_transform(Affine2D(scale, 0, 0, scale, 0, 0)).as_cmd_seq() for path in paths]
-    united = SVGPath.from_commands(union(large, ["nonzero"] * len(large)))
-    return str(united.apply_transform(Affine2D(1 / scale, 0, 0, 1 / scale, 0, 0)).round_floats(_DIGITS).d)
+    return str(
+        SVGPath.from_commands(union(large, ["nonzero"] * len(large)))
+        .apply_transform(Affine2D(1 / scale, 0, 0, 1 / scale, 0, 0))
+        .round_floats(_DIGITS)
+        .d
+    )
 
 
 def path_of(tag: str, attributes: dict[str, str]) -> str:
@@ -289,6 +299,6 @@ def path_of(tag: str, attributes: dict[str, str]) -> str:
 
 
 def _drawn(path: str, box: Sequence[float]) -> bytes:
-    view = " ".join(f"{number:g}" for number in box)
-    sides = f'width="{box[2]:g}" height="{box[3]:g}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {sides} viewBox="{view}"><path d="{path}"/></svg>'.encode()
+    left, top, width, height = (f"{number:g}" for number in box)
+    sides = f'width="{width}" height="{height}" viewBox="{left} {top} {width} {height}"'
+    return f'<svg xmlns="{_SVG}" {sides}><path d="{path}"/></svg>'.encode()

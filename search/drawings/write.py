@@ -49,10 +49,10 @@ def write(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> Snipp
             )
     import_lines, uses, packages, left_out = _WRITERS[framework.form](icons, framework, look)
     imports = "\n".join(import_lines)
-    remarks = [icon.key for icon in icons] if _needs_parting(uses, framework) else None
-    code = laid_out(imports, uses, framework, remarks=remarks)
-    install = f"npm install {' '.join(packages)}" if packages else None
-    return Snippet(code, imports, tuple(uses), install, left_out)
+    code = laid_out(
+        imports, uses, framework, remarks=[icon.key for icon in icons] if _needs_parting(uses, framework) else None
+    )
+    return Snippet(code, imports, tuple(uses), f"npm install {' '.join(packages)}" if packages else None, left_out)
 
 
 def laid_out(
@@ -99,16 +99,7 @@ def comment(remark: str | None, framework: Framework) -> str:
             return f"# {text}\n"
         case _:
             written = f"/* {text.replace('*/', '* /')} */"
-            is_inside_markup = framework.language != "css" and framework.form != "drawn"
-            return f"{{{written}}}\n" if is_inside_markup else f"{written}\n"
-
-
-def _components(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
-    exports = [exported(icon, framework) for icon in icons]
-    stated, left_out = _stated(framework, look)
-    weights = (f'weight="{one.weight}"' if one.weight else "" for one in exports)
-    uses = [_element(name, weight, *stated) for name, weight in zip(local_names(exports), weights, strict=True)]
-    return _imported(exports), uses, framework.packages, left_out
+            return f"{written}\n" if framework.language == "css" or framework.form == "drawn" else f"{{{written}}}\n"
 
 
 def _element(*parts: str, end: str = " />") -> str:
@@ -116,14 +107,17 @@ def _element(*parts: str, end: str = " />") -> str:
 
 
 def _exported(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
-    """What a package exports for its icons, for the one component that draws them."""
+    """What a package exports for its icons: a component each, or a drawing each for the one component."""
     exports = [exported(icon, framework) for icon in icons]
     stated, left_out = _stated(framework, look)
-    head = f"{framework.component} {framework.attribute}"
-    uses = [_element(f"{head}={{{name}}}", *stated) for name in local_names(exports)]
-    modules = dict.fromkeys(one.module for one in exports)
-    packages = dict.fromkeys((*framework.packages, *modules))
-    return [_component_import(framework), *_imported(exports)], uses, [*packages], left_out
+    names, imports = local_names(exports), _imported(exports)
+    if not framework.component:
+        weights = (f'weight="{one.weight}"' if one.weight else "" for one in exports)
+        uses = [_element(name, weight, *stated) for name, weight in zip(names, weights, strict=True)]
+        return imports, uses, framework.packages, left_out
+    uses = [_element(f"{framework.component} {framework.attribute}={{{name}}}", *stated) for name in names]
+    packages = dict.fromkeys((*framework.packages, *(one.module for one in exports)))
+    return [_component_import(framework), *imports], uses, [*packages], left_out
 
 
 def _keys(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
@@ -132,8 +126,7 @@ def _keys(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Writ
         return [], [icon.key for icon in icons], [], ()
     stated, left_out = _stated(framework, look)
     head = f"{framework.component} {framework.attribute}"
-    is_element = framework.language == "html"  # which no slash ends
-    end = f"></{framework.component}>" if is_element else " />"
+    end = f"></{framework.component}>" if framework.language == "html" else " />"  # no slash ends its elements
     uses = [_element(f'{head}="{iconify_key(icon)}"', *stated, end=end) for icon in icons]
     return [_component_import(framework)], uses, framework.packages, left_out
 
@@ -162,7 +155,7 @@ def _with_distinct_names(icons: Sequence[NamedIcon]) -> list[NamedIcon]:
 
 
 _WRITERS: Mapping[str, Callable[[Sequence[NamedIcon], Framework, Look], _Written]] = {
-    "component": _components,
+    "component": _exported,
     "exported": _exported,
     "key": _keys,
     "class": _classes,

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from search.linting.drawing import BLACK, IMPLICIT, Box, Drawing
+from search.drawings.shapes import Box
+from search.linting.drawing import BLACK, IMPLICIT, Drawing
 from search.linting.findings import (
     LEAST_ICONS,
     LEAST_SHARE,
     Find,
     Group,
-    Habit,
     Rule,
     Value,
     Violation,
@@ -45,21 +45,15 @@ def differing(
                 if value != habit.value:
                     yield Violation((row,), f"{what} is {spell(value)}; {habit.counted} have {spell(habit.value)}")
         elif habit.n_icons >= LEAST_ICONS and reports_mixture:
-            yield Violation((), mixture(what, habit, spell), is_note=True)
+            parts = [f"{spell(value)} in {n:,}" for value, n in ((habit.value, habit.n_with), *habit.others)]
+            yield Violation((), f"{what} is mixed: {', '.join(parts)} of {habit.n_icons:,} icons", is_note=True)
 
     return find
 
 
-def mixture(what: str, habit: Habit[Value], spell: Callable[[Value], str]) -> str:
-    """Say that a set has no habit."""
-    parts = [f"{spell(value)} in {n:,}" for value, n in ((habit.value, habit.n_with), *habit.others)]
-    return f"{what} is mixed: {', '.join(parts)} of {habit.n_icons:,} icons"
-
-
 def units_of(group: Group) -> float:
     """Side of the canvas in the units of the set."""
-    sides = (max(drawing.view_box[2:]) for _, drawing in group.drawings() if drawing.view_box)
-    habit = habit_of(sides)
+    habit = habit_of(max(drawing.view_box[2:]) for _, drawing in group.drawings() if drawing.view_box)
     return habit.value if habit is not None and habit.holds and habit.value > 0 else USUAL_UNITS
 
 
@@ -177,36 +171,30 @@ def find_stroke_widths(group: Group) -> Iterator[Violation]:
 
 _CURRENT = "currentColor"
 _MOST_SHOWN = 3
-Paint = tuple[str, ...]
 
 
-def _spell(paint: Paint) -> str:
+def _spell(paint: tuple[str, ...]) -> str:
     shown = " and ".join(paint[:_MOST_SHOWN])
     return f"{shown} and {len(paint) - _MOST_SHOWN} more" if len(paint) > _MOST_SHOWN else shown
 
 
+def _paint(drawing: Drawing) -> tuple[str, ...] | None:
+    return tuple(sorted(_CURRENT if paint == "currentcolor" else paint for paint in drawing.paints)) or None
+
+
 def find_colours(group: Group) -> Iterator[Violation]:
     """Find what has other paints than a set of one colour. A set of many colours is left alone."""
-    paints = {
-        row: tuple(sorted(_CURRENT if paint == "currentcolor" else paint for paint in drawing.paints))
-        for row, drawing in group.drawings()
-        if drawing.paints
-    }
-    habit = habit_of(paints.values())
-    if habit is None or not _is_monochrome(list(paints.values())):
+    paints = [paint for _, drawing in group.drawings() if (paint := _paint(drawing))]
+    habit = habit_of(paints)
+    if habit is None or not _is_monochrome(paints):
         return
-    if habit.holds:
-        for row, paint in paints.items():
-            if paint != habit.value:
-                yield Violation((row,), f"painted with {_spell(paint)}; {habit.counted} with {_spell(habit.value)}")
-        if habit.value not in ((_CURRENT,), (IMPLICIT,)):
-            message = f"{habit.counted} are painted with {_spell(habit.value)}: they can't take the colour of a text"
-            yield Violation((), message, is_note=True)
-    elif habit.n_icons >= LEAST_ICONS:
-        yield Violation((), mixture("paint", habit, _spell), is_note=True)
+    yield from differing("paint", _paint, _spell)(group)
+    if habit.holds and habit.value not in ((_CURRENT,), (IMPLICIT,)):
+        message = f"{habit.counted} are painted with {_spell(habit.value)}: they can't take the colour of a text"
+        yield Violation((), message, is_note=True)
 
 
-def _is_monochrome(paints: list[Paint]) -> bool:
+def _is_monochrome(paints: list[tuple[str, ...]]) -> bool:
     """Whether nearly all icons have one colour each, and these are few."""
     single = [paint for paint in paints if len({_as_colour(part) for part in paint}) == 1]
     distinct = {_as_colour(paint[0]) for paint in single}
@@ -237,8 +225,11 @@ def find_raster(group: Group) -> Iterator[Violation]:
 def find_bloat(group: Group) -> Iterator[Violation]:
     """Find files of which much could go; what most of the set has is one finding."""
     svgs = [(row, icon.n_bytes, icon.drawing.excess) for row, icon in group.icons() if icon.drawing and icon.n_bytes]
-    counts = Counter(kind for _, _, excess in svgs for kind in excess)
-    usual = [kind for kind, n in counts.items() if n >= LEAST_ICONS and 2 * n > len(svgs)]
+    usual = [
+        kind
+        for kind, n in Counter(kind for _, _, excess in svgs for kind in excess).items()
+        if n >= LEAST_ICONS and 2 * n > len(svgs)
+    ]
     if usual:
         total = Counter({kind: sum(excess.get(kind, 0) for _, _, excess in svgs) for kind in usual})
         n_bytes = sum(n for _, n, _ in svgs)
@@ -253,8 +244,7 @@ def find_bloat(group: Group) -> Iterator[Violation]:
 
 
 def _spell_bytes(parts: dict[str, int]) -> str:
-    ordered = sorted(parts.items(), key=lambda part: -part[1])
-    return ", ".join(f"{n:,} of {kind}" for kind, n in ordered)
+    return ", ".join(f"{n:,} of {kind}" for kind, n in sorted(parts.items(), key=lambda part: -part[1]))
 
 
 def _heavy(svgs: list[tuple[int, int]]) -> Iterator[Violation]:

@@ -6,17 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
+from xml.etree.ElementTree import Element
 
 import numpy as np
 from fontTools.pens.basePen import BasePen
 from fontTools.svgLib.path import parse_path
 from picosvg.svg_transform import Affine2D
 
-from search.linting.markup import NUMBER, Element, Sheet, Style, excess, parse
+from search.drawings.clean import lay_rules
+from search.drawings.shapes import Box, box_of
+from search.linting.markup import NOT_INHERITED, NUMBER, Style, excess, own_style, parse
 
 Point = tuple[float, float]
 _LENGTH = re.compile(rf"\s*+({NUMBER.pattern})\s*+(?:px)?\s*+")
-_TRANSFORM = re.compile(r"(?:matrix|translate|scale|rotate|skewX|skewY)\s*\([^()]{0,200}\)")
+_TRANSFORMS = re.compile(r"(?:[\s,]*(?:matrix|translate|scale|rotate|skewX|skewY)\s*\([^()]{1,200}\))+\s*")
 _STEPS = np.array([0.2, 0.35, 0.5, 0.65, 0.8])
 """Of a curve, at which points are taken beside its end: control points may lie far outside."""
 _WEIGHTS = np.stack(
@@ -100,14 +103,13 @@ SHAPES = frozenset(("path", "rect", "circle", "ellipse", "line", "polyline", "po
 _NOT_DRAWN = frozenset(("defs", "clipPath", "mask", "symbol", "pattern", "marker", "metadata"))
 _ACTIVE = frozenset(("script", "foreignObject", "iframe", "handler"))
 _DRAWN_OTHERWISE = frozenset(
-    ("use", "image", "text", "foreignObject", "animateTransform", "animateMotion", "animate", "switch")
+    ("style", "use", "image", "text", "foreignObject", "animateTransform", "animateMotion", "animate", "switch")
 )
 _CUT = frozenset(("clip-path", "mask", "filter"))
 IMPLICIT = "nothing"
 """A shape that states none is filled with black."""
 BLACK = frozenset(("black", "#000", "#000000", "#000f", "#000000ff", "rgb(0,0,0)"))
 _NO_COLOURS = frozenset(("none", "transparent", "inherit", "context-fill", "context-stroke", "unset", "initial"))
-Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,29 +143,32 @@ def read_drawing(content: bytes) -> Drawing | None:
     """Read an SVG; None for anything else.
 
     Raises:
-        MarkupError: it can't be parsed.
+        RenderError: it can't be parsed.
     """
-    markup = parse(content)
-    if markup is None or not markup.elements:
+    parsed = parse(content)
+    if parsed is None:
         return None
-    elements, sheet = markup.elements, Sheet(markup)
-    shapes = [shape for shape in _shapes(elements, sheet) if shape.is_seen]
+    document, root = parsed
+    view_box, stated = box_of(root.attrib), box_of({"viewBox": root.get("viewBox", "")})
+    can_go = excess(document, root, side=max(view_box[2:]) if view_box else 24.0)
+    lay_rules(root, partly=True)
+    elements = list(root.iter())
+    shapes = [shape for shape in _shapes(root, Affine2D.identity(), {}) if shape.is_seen]
     stroked = [shape for shape in shapes if shape.stroke_width > 0]
-    view_box, is_stated = _view_box(elements[0])
     return Drawing(
         view_box=view_box,
-        states_view_box=is_stated,
+        states_view_box=stated is not None,
         stroke_widths=frozenset(round(shape.stroke_width, 3) for shape in stroked),
         caps=frozenset(shape.style.get("stroke-linecap", "butt") for shape in stroked),
         joins=frozenset(shape.style.get("stroke-linejoin", "miter") for shape in stroked),
         radii=frozenset(shape.corner_radius for shape in shapes if shape.element.tag == "rect"),
-        paints=frozenset(_paints(shapes, elements, sheet)),
-        extent=_extent(shapes, elements, sheet),
+        paints=frozenset(_paints(shapes, elements)),
+        extent=_extent(shapes, elements),
         corners=tuple(corner for shape in shapes for corner in shape.placed(shape.outline.corners)),
         n_images=sum(element.tag in ("image", "feImage") for element in elements),
         n_texts=sum(element.tag == "text" for element in elements),
         active=tuple(dict.fromkeys(_active(elements))),
-        excess=excess(markup, side=max(view_box[2:]) if view_box else 24.0),
+        excess=can_go,
     )
 
 
@@ -184,16 +189,14 @@ class _Shape:
     @property
     def stroke_width(self) -> float:
         """In units of the canvas; 0 where no stroke is seen."""
-        is_none = self.style.get("stroke", "none") in ("none", "transparent")
-        if is_none or self.style.get("stroke-opacity") == "0":
+        if self.style.get("stroke", "none") in ("none", "transparent") or self.style.get("stroke-opacity") == "0":
             return 0.0
         return length(self.style.get("stroke-width"), 1.0) * self.scale
 
     @property
     def corner_radius(self) -> float:
         """Of a rectangle, in units of the canvas."""
-        stated = self.element.attributes.get("rx") or self.element.attributes.get("ry")
-        return round(length(stated) * self.scale, 3)
+        return round(length(self.element.get("rx") or self.element.get("ry")) * self.scale, 3)
 
     @property
     def fill(self) -> str:
@@ -209,31 +212,32 @@ class _Shape:
 
     def placed(self, points: Sequence[Point]) -> list[Point]:
         """Its points on the canvas, as far as they are finite."""
-        moved = (self.matrix.map_point(point) for point in points)
-        return [(x, y) for x, y in moved if math.isfinite(x) and math.isfinite(y)]
+        return [one for one in map(self.matrix.map_point, points) if all(map(math.isfinite, one))]
 
 
-def _shapes(elements: Sequence[Element], sheet: Sheet) -> Iterator[_Shape]:
-    placed: dict[Element | None, Affine2D] = {None: Affine2D.identity()}
-    for element in elements:
-        is_hidden = element.tag in _NOT_DRAWN or sheet.own_style(element).get("display") == "none"
-        if is_hidden or element.parent not in placed:
-            continue
-        matrix = placed[element] = placed[element.parent] @ _transform(element.attributes.get("transform", ""))
-        if element.is_svg and element.tag in SHAPES:
-            yield _Shape(element, sheet.style_of(element), matrix, outline(element.tag, element.attributes))
+def _shapes(element: Element, around: Affine2D, inherited: Style) -> Iterator[_Shape]:
+    """What is drawn in an element; `around`: how those that it lies in are moved."""
+    own = own_style(element)
+    if element.tag in _NOT_DRAWN or own.get("display") == "none":
+        return
+    matrix = around @ _transform(element.get("transform", ""))
+    handed_on = {name: value for name, value in inherited.items() if name not in NOT_INHERITED}
+    style = handed_on | {name: value for name, value in own.items() if value != "inherit"}
+    if element.tag in SHAPES:
+        yield _Shape(element, style, matrix, outline(element.tag, element.attrib))
+    for child in element:
+        yield from _shapes(child, matrix, style)
 
 
 def _transform(text: str) -> Affine2D:
     """Read a transform attribute; what is wrong in it moves nothing."""
-    whole: Affine2D = Affine2D.identity()
-    for found in _TRANSFORM.finditer(text):
-        with suppress(ValueError, TypeError):
-            whole = whole @ Affine2D.fromstring(found[0])
-    return whole
+    try:
+        return Affine2D.fromstring(text) if _TRANSFORMS.fullmatch(text) else Affine2D.identity()
+    except (ValueError, TypeError):
+        return Affine2D.identity()
 
 
-def _paints(shapes: Sequence[_Shape], elements: Sequence[Element], sheet: Sheet) -> Iterator[str]:
+def _paints(shapes: Sequence[_Shape], elements: Sequence[Element]) -> Iterator[str]:
     for shape in shapes:
         stroke = shape.style.get("stroke", "none") if shape.stroke_width else "none"
         for paint in map(_plain, (shape.fill, stroke)):
@@ -242,25 +246,26 @@ def _paints(shapes: Sequence[_Shape], elements: Sequence[Element], sheet: Sheet)
                 yield spelled
     for element in elements:
         if element.tag == "stop":
-            yield _plain(sheet.style_of(element).get("stop-color", "black"))
+            yield _plain(own_style(element).get("stop-color", "black"))
 
 
 def _plain(paint: str) -> str:
     return "".join(paint.lower().split())
 
 
-def _extent(shapes: Sequence[_Shape], elements: Sequence[Element], sheet: Sheet) -> Box | None:
+def _extent(shapes: Sequence[_Shape], elements: Sequence[Element]) -> Box | None:
     """None where something is drawn, cut or moved in ways that shapes don't tell."""
     for element in elements:
-        is_otherwise = element.tag in _DRAWN_OTHERWISE or (element.tag == "svg" and element.parent is not None)
-        if is_otherwise or _CUT & sheet.own_style(element).keys():
+        if (
+            element.tag in _DRAWN_OTHERWISE or (element.tag == "svg" and element is not elements[0])
+        ) or _CUT & own_style(element).keys():
             return None
     boxes = []
     for shape in shapes:
         points, half = np.array(shape.placed(shape.outline.points)), shape.stroke_width / 2
         if len(points):
             boxes.append((*points.min(axis=0) - half, *points.max(axis=0) + half))
-    if not boxes or not sheet.is_understood:
+    if not boxes:
         return None
     (left, top), (right, bottom) = np.min(boxes, axis=0)[:2].tolist(), np.max(boxes, axis=0)[2:].tolist()
     return (left, top, right, bottom) if left < right or top < bottom else None
@@ -270,20 +275,9 @@ def _active(elements: Sequence[Element]) -> Iterator[str]:
     for element in elements:
         if element.tag in _ACTIVE:
             yield f"<{element.tag}>"
-        for name, value in element.attributes.items():
-            local = name.rpartition(" ")[2]
+        for name, value in element.items():
+            local = name.rpartition("}")[2]
             if local.startswith("on") and len(local) > 3:
                 yield f"{local}="
             elif local == "href" and value.strip().lower().startswith(("http:", "https:", "//", "javascript:")):
                 yield f"href={value.strip()[:60]}" if element.tag != "a" else "a link"
-
-
-def _view_box(root: Element) -> tuple[Box | None, bool]:
-    """The canvas, and whether a viewBox states it."""
-    parts = root.attributes.get("viewBox", "").replace(",", " ").split()
-    try:
-        x, y, width, height = map(float, parts)
-    except ValueError:
-        sides = [length(root.attributes.get(name)) for name in ("width", "height")]
-        return ((0.0, 0.0, sides[0], sides[1]) if min(sides) > 0 else None), False
-    return (x, y, width, height), True

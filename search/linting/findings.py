@@ -123,7 +123,6 @@ class Report:
         def icons(some: Sequence[IconFile]) -> list[dict[str, str]]:
             return [{"key": icon.key, "path": icon.place} for icon in some]
 
-        told = ("rule", "severity", "set", "message", "mend")
         return {
             "n_icons": self.n_icons,
             "sets": list(self.sets),
@@ -132,7 +131,8 @@ class Report:
             "unused_exceptions": list(self.unused_exceptions),
             "counts": dict(self.counts),
             "findings": [
-                {name: getattr(one, name) for name in told} | {"icons": icons(one.icons), "beside": icons(one.beside)}
+                {name: getattr(one, name) for name in ("rule", "severity", "set", "message", "mend")}
+                | {"icons": icons(one.icons), "beside": icons(one.beside)}
                 for one in self.findings
             ],
         }

@@ -15,7 +15,7 @@ from indexer.arrays import Floats, Pixels
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import OnnxEncoder, find_graphs
 from indexer.encoders.query_encoder import OnnxQueryEncoder, read_facts
-from indexer.errors import ChangedError, IconsError, ModelError, SourceError
+from indexer.errors import ChangedError, IconsError, ModelError, RenderError, SourceError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.letters import AUTO
 from indexer.languages.own_names import SetReader
@@ -33,7 +33,6 @@ from indexer.sources.source import Source, open_sources, read_picture
 from search.generation.backend import Ability
 from search.generation.opened import Opened
 from search.linting.drawing import Drawing, read_drawing
-from search.linting.markup import MarkupError
 from search.query import Filters
 
 
@@ -152,8 +151,8 @@ def open_encoder(library: Library | None) -> PairEncoder:
             if fingerprint != checkpoint.fingerprint and facts.served == "onnx":
                 own = OnnxQueryEncoder(library.encoder(fingerprint), facts)
                 at_once = ThreadPoolExecutor(cores(), "encode").map  # it has one thread a call
-                pictures = _batched(at_once, own.encode_many_pictures)
-                return PairEncoder(own.image_size, pictures, _batched(at_once, own.encode_many_words))
+                encode = (_batched(at_once, one) for one in (own.encode_many_pictures, own.encode_many_words))
+                return PairEncoder(own.image_size, *encode)
     graphs = find_graphs(checkpoint)
     if graphs is None:
         raise ModelError(f'the graphs of model "{checkpoint.name}" are missing; install `icons` again')
@@ -254,7 +253,7 @@ def _read_all(files: Sequence[IconFile], progress: Progress) -> Iterator[Icon]:
             icon.drawing = read_drawing(content)
         except (OSError, SourceError, ChangedError) as error:
             icon.error = f"can't be read: {reason_of(error)}"
-        except MarkupError as error:
+        except RenderError as error:
             icon.error = str(error)
         yield icon
 
@@ -267,8 +266,7 @@ def _shrunk(pixels: Pixels, side: int) -> Pixels:
         return np.ascontiguousarray(pixels[:, nearest][:, :, nearest])
     by = have // side
     parts = (pixels[:, down::by, across::by] for down in range(by) for across in range(by))
-    total = sum(parts, np.zeros((n, side, side, 3), np.uint16))
-    return np.asarray((total + by * by // 2) // (by * by), np.uint8)
+    return np.asarray((sum(parts, np.zeros((n, side, side, 3), np.uint16)) + by * by // 2) // (by * by), np.uint8)
 
 
 def depth_of(pixels: Pixels) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:

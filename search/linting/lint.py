@@ -32,7 +32,7 @@ from search.linting.inspecting import (
     of_library,
     open_encoder,
 )
-from search.showing.sheets import data_uri
+from search.showing.sheets import data_uri, shown
 
 RULES: dict[str, Rule] = {
     rule.id: rule
@@ -300,17 +300,16 @@ def _label(finding: Finding) -> str:
 
 
 def _find(finding: Finding, picture: Callable[[IconFile], str]) -> str:
-    shown = finding.icons[:_MOST_PICTURES] if finding.rule != "broken" else ()
+    odd = finding.icons[:_MOST_PICTURES] if finding.rule != "broken" else ()
     figures = [
-        f'<figure{kind} title="{_shown(icon.place)}">{picture(icon)}'
-        f"<figcaption>{_shown(icon.name)}</figcaption></figure>"
-        for kind, icons in (("", shown), (' class="beside"', finding.beside[:_MOST_PICTURES]))
+        f'<figure{kind} title="{shown(icon.place)}">{picture(icon)}<figcaption>{shown(icon.name)}</figcaption></figure>'
+        for kind, icons in (("", odd), (' class="beside"', finding.beside[:_MOST_PICTURES]))
         for icon in icons
     ]
-    label = f"<b>{_shown(_label(finding))}</b>" if _label(finding) else ""
+    label = f"<b>{shown(_label(finding))}</b>" if _label(finding) else ""
     pictures = f'<div class="pictures">{"".join(figures)}</div>' if figures else ""
     wide = " wide" if len(figures) > 3 else ""
-    return f'<div class="find{wide}">{pictures}<p>{label}{_shown(finding.message)}</p></div>'
+    return f'<div class="find{wide}">{pictures}<p>{label}{shown(finding.message)}</p></div>'
 
 
 def _picture(icon: IconFile, pool: DrawPool, report: Report) -> str:
@@ -319,13 +318,9 @@ def _picture(icon: IconFile, pool: DrawPool, report: Report) -> str:
         if len(content) > _MOST_PICTURE_BYTES or b"<script" in content:
             content = pool.png(content, size=_DRAWN_SIDE)
         dark = ' class="dark"' if icon in report.on_dark else ""
-        return f'<img{dark} alt="{_shown(icon.name)}" src="{data_uri(content)}">'
+        return f'<img{dark} alt="{shown(icon.name)}" src="{data_uri(content)}">'
     except (OSError, SourceError, RenderError) as error:
         return f'<span class="gone">{"broken" if isinstance(error, RenderError) else "gone"}</span>'
-
-
-def _shown(text: str) -> str:
-    return escape(printable(text))
 
 
 WIDTH = 80

@@ -55,8 +55,7 @@ def _drawn_alike(group: Group) -> dict[int, list[int]]:
 
 def find_near(group: Group) -> Iterator[Violation]:
     """Find pairs that differ by less than can be seen at a glance."""
-    firsts = {rows[0]: rows for rows in _drawn_alike(group).values()}
-    repeated = {row for rows in firsts.values() for row in rows[1:]}
+    repeated = {row for rows in _drawn_alike(group).values() for row in rows[1:]}
     rows = np.array([r for r in group.rows.tolist() if group.seen.drawn[r] and r not in repeated], np.int64)
     for one, other in _candidates(group, rows):
         different = _near(group.ink(one), group.ink(other))
@@ -97,8 +96,7 @@ def _near(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float | None:
         return None
     n_close = strays(one, moved, by=_CLOSE)
     is_slight = n_close <= _MOST_STRAYS and different <= _MOST_DIFFERENT
-    is_near = n_close <= _MOST_CLOSE or (is_slight and strays(one, moved, by=_NEAR) == 0)
-    return different if is_near else None
+    return different if n_close <= _MOST_CLOSE or (is_slight and not strays(one, moved, by=_NEAR)) else None
 
 
 def _moved(mask: NDArray[np.bool_], *, onto: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
@@ -203,8 +201,9 @@ def _alike(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> NDArray[n
     likeness = spread_of(pictures, pictures)
     nearest = np.empty((len(texts), min(_N_ALIKE, len(texts))), np.int64)
     for start in range(0, len(texts), _BLOCK):
-        cosines = texts[start : start + _BLOCK] @ texts.T
-        nearest[start : start + _BLOCK] = np.argpartition(-cosines, nearest.shape[1] - 1, axis=1)[:, : nearest.shape[1]]
+        nearest[start : start + _BLOCK] = np.argpartition(
+            -(texts[start : start + _BLOCK] @ texts.T), nearest.shape[1] - 1, axis=1
+        )[:, : nearest.shape[1]]
     alike = np.full(len(pictures), 0.0)
     for place, name in enumerate(own.tolist()):
         others = [other for near in {name, *nearest[name].tolist()} for other in icons_of[near] if other != place]

@@ -45,8 +45,10 @@ def name_crops(
     if not len(vectors) or (naming.icons is not None and not len(naming.icons)):
         return [[] for _ in vectors]
     distinct, numbers = np.unique(vectors, axis=0, return_inverse=True)
-    found = naming.named(distinct, k=k, min_score=min_score)
-    shown = [replaced(opened, sets, hits, taken, naming.may_answer) for hits, taken in found]
+    shown = [
+        replaced(opened, sets, hits, taken, naming.may_answer)
+        for hits, taken in naming.named(distinct, k=k, min_score=min_score)
+    ]
     hits = as_hits(opened, np.concatenate(shown), sets, flat=False)
     ends = np.cumsum([len(one) for one in shown]).tolist()
     named = [hits[start:end] for start, end in zip([0, *ends], ends, strict=False)]
@@ -237,5 +239,8 @@ def _found(
             return kind, found if kind == "screen" else NO_ICONS
     seen = cut_out_pixels(pixels, size=opened.encoder.image_size) if icon is None else icon
     height, width = pixels.shape[:2]
-    whole = Boxes(np.array([[0, 0, width, height]], np.float32), np.ones(1, np.float32))
-    return "icon", LocatedIcons(whole, opened.encoder.encode_picture(seen)[None], 1)
+    return "icon", LocatedIcons(
+        Boxes(np.array([[0, 0, width, height]], np.float32), np.ones(1, np.float32)),
+        opened.encoder.encode_picture(seen)[None],
+        1,
+    )

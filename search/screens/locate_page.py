@@ -148,9 +148,12 @@ def located_page(
     """Lay out what files hold; `pictures_of` reads those of hits by their ids, as far as they can be read."""
     numbers = count()
     found = [file.located for file in files if file.located]
-    images = {hit.image for one in found for icon in one.icons for hit in icon.hits}
-    contents = pictures_of(sorted(images))
-    pictures = {image: (data_uri(content), is_drawn_in_white(content)) for image, content in contents}
+    pictures = {
+        image: (data_uri(content), is_drawn_in_white(content))
+        for image, content in pictures_of(
+            sorted({hit.image for one in found for icon in one.icons for hit in icon.hits})
+        )
+    }
     shots, panels = [], []
     for file in files:
         if file.located is None or file.png is None:
@@ -208,10 +211,11 @@ def _frames(located: LocatedPicture, numbered: Sequence[tuple[int, LocatedIcon]]
 
 
 def _panel(number: int, icon: LocatedIcon, pictures: Pictures) -> str:
-    doubt = "No good match; these come nearest." if icon.hits else "Nothing in the library is near."
     return _PANEL.format(
         number=number,
-        title=shown(icon.hits[0].name) if icon.is_sure else doubt,
+        title=shown(icon.hits[0].name)
+        if icon.is_sure
+        else ("No good match; these come nearest." if icon.hits else "Nothing in the library is near."),
         place=f"<small>{icon.box.extent.replace('x', ' x ')} px at {icon.box.left}, {icon.box.top}</small>",
         hits="".join(_hit(hit, pictures, is_first=place == 0) for place, hit in enumerate(icon.hits)),
     )

@@ -5,7 +5,7 @@ Beside them the screenshots themselves, as they lie on the disk now.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -104,9 +104,7 @@ class UsageIndex:
 
     def vectors(self, drawings: Ids) -> Floats:
         """Vectors of some drawings, (n, dim)."""
-        if self._index is None:
-            return np.zeros((0, self.manifest.dim), np.float32)
-        return self._index.reconstruct(drawings)
+        return self._index.reconstruct(drawings) if self._index else np.zeros((0, self.manifest.dim), np.float32)
 
     @cached_property
     def _by_drawing(self) -> tuple[Positions, Ids]:
@@ -247,12 +245,10 @@ def uses_of_icon(
         LibraryError: icons and screens were seen by two encoders.
     """
     engine.hits([icon])  # refuses one that is not there
-    judged = engine.with_generation(lambda opened: _judge_icon(index, opened, icon))
-    return _uses(index, engine, judged, k=k, least=least)
+    return _uses(index, engine, lambda opened: _judge_icon(index, opened, icon), k=k, least=least)
 
 
 def _judge_icon(index: UsageIndex, opened: Opened, icon: int) -> Judged:
-    index.refuse_other_encoder(opened)
     facets = opened.in_memory(Ability.USAGE)
     row = facets.positions(np.array([icon]))
     sets, names, shown = facets.column("set"), facets.column("name"), facets.drawings
@@ -288,8 +284,7 @@ def uses_of_words(
     query = replace(query, words=asked_for(query.words))
     answer = engine.ask(query, filters=filters or Filters(), window=Window(k=_N_ANSWERS, flat=True))
     hits = [hit for hit in answer.hits if hit.score >= _LEAST_ANSWER]
-    judged = engine.with_generation(lambda opened: _judge_words(index, opened, hits))
-    return _uses(index, engine, judged, k=k, least=least)
+    return _uses(index, engine, lambda opened: _judge_words(index, opened, hits), k=k, least=least)
 
 
 def asked_for(words: str) -> str:
@@ -299,7 +294,6 @@ def asked_for(words: str) -> str:
 
 
 def _judge_words(index: UsageIndex, opened: Opened, hits: Sequence[Hit]) -> Judged:
-    index.refuse_other_encoder(opened)
     icons, images = (np.array([getattr(hit, name) for hit in hits], np.int64) for name in ("id", "image"))
     scores = np.array([hit.score for hit in hits], np.float32)
     if not len(images):
@@ -334,16 +328,24 @@ def uses_of_picture(
     """
 
     def judge(opened: Opened) -> Judged:
-        index.refuse_other_encoder(opened)
         drawings, cosines = index.near(opened.encoder.encode_picture(pixels)[None], k=_NEAR)
         return drawings, index.manifest.same.known.scores(cosines[:, 0]), np.full(len(drawings), -1)
 
-    return _uses(index, engine, engine.with_generation(judge), k=k, least=least)
+    return _uses(index, engine, judge, k=k, least=least)
 
 
-def _uses(index: UsageIndex, engine: SearchEngine, judged: Judged, *, k: int, least: float) -> Uses:
-    """All boxes that show what was found, the surest first; equally sure ones by file and place."""
-    drawings, scores, icons = judged
+def _uses(index: UsageIndex, engine: SearchEngine, judge: Callable[[Opened], Judged], *, k: int, least: float) -> Uses:
+    """All boxes that show what was found, the surest first; equally sure ones by file and place.
+
+    Raises:
+        LibraryError: icons and screens were seen by two encoders.
+    """
+
+    def compared(opened: Opened) -> Judged:
+        index.refuse_other_encoder(opened)
+        return judge(opened)
+
+    drawings, scores, icons = engine.with_generation(compared)
     order = [row for row in np.argsort(-scores, kind="stable").tolist() if scores[row] >= least]
     boxes = [index.uses(int(drawings[row])) for row in order]
     screens = np.unique(index.screens[np.concatenate(boxes)]) if boxes else ()

@@ -46,10 +46,12 @@ class Box(NamedTuple):
 
     def style(self, width: int, height: int) -> str:
         """Where it is in a picture of this size, as CSS says it."""
-        parts = zip(
-            ("left", "top", "width", "height"), (self.left, self.top, *self.size), (width, height) * 2, strict=True
+        return "; ".join(
+            f"{name}: {100 * part / whole:.3f}%"
+            for name, part, whole in zip(
+                ("left", "top", "width", "height"), (self.left, self.top, *self.size), (width, height) * 2, strict=True
+            )
         )
-        return "; ".join(f"{name}: {100 * part / whole:.3f}%" for name, part, whole in parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,8 +179,9 @@ def report(index: UsageIndex, engine: SearchEngine, sets: Sequence[str], *, prog
     groups: dict[tuple[str, int], list[Named]] = defaultdict(list)
     for one in named:
         groups[(one.origin, one.variant if one.origin != "unknown" else one.drawing)].append(one)
-    ids = sorted({one.icon for one in named} | {one.ours for one in named})
-    spelled = {hit.id: hit.key for hit in engine.hits(ids)}
+    spelled = {
+        hit.id: hit.key for hit in engine.hits(sorted({one.icon for one in named} | {one.ours for one in named}))
+    }
     grouped = (_grouped(index, members, spelled) for members in groups.values())
     every = sorted(grouped, key=lambda group: (-group.used.n, group.used.icon))
     return UsageReport(
@@ -215,8 +216,11 @@ def _grouped(index: UsageIndex, members: Sequence[Named], spelled: dict[int, str
         for box in chosen.tolist()
     ]
     score = max(one.score for one in members)
-    used = Used(key, round(score, 4), len(boxes), len(screens), spelled[most.ours], most.meaning, examples)
-    return _Group(most.origin, used, index.vectors(np.array([most.drawing]))[0])
+    return _Group(
+        most.origin,
+        Used(key, round(score, 4), len(boxes), len(screens), spelled[most.ours], most.meaning, examples),
+        index.vectors(np.array([most.drawing]))[0],
+    )
 
 
 def _several(groups: Sequence[_Group]) -> list[Meaning]:
@@ -292,17 +296,16 @@ def _crop(index: UsageIndex, use: Use, label: str, *, link: str = "") -> str:
 def _picture(index: UsageIndex, drawing: int) -> str:
     """A crop as an image, or a mark where none is kept."""
     png = index.crop(drawing)
-    if png is None:
-        return '<span class="crop none">no crop</span>'
-    return f'<img class="crop" alt="" src="{data_uri(png)}">'
+    return f'<img class="crop" alt="" src="{data_uri(png)}">' if png else '<span class="crop none">no crop</span>'
 
 
 def _screen(index: UsageIndex, shot: Shot, number: int) -> str:
     n = len(shot.uses)
     head = f"<p><b>{shown(shot.file)}</b> <small>{n:,} place{'s' if n != 1 else ''}</small></p>"
     if shot.png is None:
-        gone = "<p><small>The file has gone, or is another one by now: these are its crops.</small></p>"
-        body = gone + _together([_crop(index, use, f"{use.score:.2f}") for use in shot.uses])
+        body = "<p><small>The file has gone, or is another one by now: these are its crops.</small></p>" + _together(
+            [_crop(index, use, f"{use.score:.2f}") for use in shot.uses]
+        )
     else:
         styles = ((use.box.style(use.width, use.height), shown(_label(use))) for use in shot.uses)
         frames = "".join(f'<i style="{style}" title="{label}"></i>' for style, label in styles)
@@ -386,11 +389,13 @@ def print_report(report: UsageReport) -> None:
     """Print the most frequent of each part."""
     console, ours = open_console(), ", ".join(report.sets)
     used = f"used of {ours}: {len(report.used):,} of {report.n_icons_of_sets:,} icons"
-    ways = [(words, way.icon, way) for words, way in _ways(report, most=MOST_ROWS)]
     parts = (
         (used, [(one.icon, "", one) for one in report.used]),
         (f"not from {ours}: {len(report.foreign):,}", [(one.icon, f"ours: {one.ours}", one) for one in report.foreign]),
-        (f"drawn in several ways: {len(report.several):,} meanings", ways),
+        (
+            f"drawn in several ways: {len(report.several):,} meanings",
+            [(words, way.icon, way) for words, way in _ways(report, most=MOST_ROWS)],
+        ),
     )
     for title, named in parts:
         console.print(title, highlight=False, markup=False, style="bold")
@@ -399,5 +404,9 @@ def print_report(report: UsageReport) -> None:
             console.print(table_of(("icon", "", "places", "screenshots", "sure"), rows, n_left=2))
         console.print()
     n = sum(used.n for used in report.unknown)
-    unknown = f"like nothing in the library: {len(report.unknown):,} drawings at {n:,} places"
-    console.print(unknown, highlight=False, markup=False, style="bold")
+    console.print(
+        f"like nothing in the library: {len(report.unknown):,} drawings at {n:,} places",
+        highlight=False,
+        markup=False,
+        style="bold",
+    )

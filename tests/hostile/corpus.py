@@ -245,8 +245,11 @@ def _others() -> Iterator[Named]:
     frames = [Image.new("RGB", (32, 32), "red")] * 300
     for kind, suffix in (("GIF", "gif"), ("PNG", "png"), ("WEBP", "webp")):
         options = {"lossless": True} if kind == "WEBP" else {}
-        moving = saved(square(), kind, save_all=True, append_images=frames, duration=10, **options)
-        yield f"moving.{suffix}", moving, None
+        yield (
+            f"moving.{suffix}",
+            saved(square(), kind, save_all=True, append_images=frames, duration=10, **options),
+            None,
+        )
     yield "clear.gif", saved(Image.new("P", (64, 64)), "GIF", transparency=0), "blank"
     yield "wave.webp", b"RIFF\x24\0\0\0WAVEfmt " + bytes(40), "WEBP"
 

@@ -65,7 +65,7 @@ def test_a_library_whose_catalog_is_lost_answers_is_not_begun_anew_and_is_restor
     assert run(broken, "doctor", "--sample", "0").exit_code == 0 and "icons: 0 added" in run(broken, "index").stdout
 
 
-@pytest.mark.parametrize("way", ["begins anew", "comes from a backup"])
+@pytest.mark.parametrize("way", ["begins anew", pytest.param("comes from a backup", marks=pytest.mark.slow)])
 def test_a_catalog_beside_vectors_gives_no_id_of_theirs_again(
     library: Library, tiny_model: Path, icon_folder: Path, tmp_path: Path, way: str
 ) -> None:
@@ -136,8 +136,11 @@ def test_nothing_goes_behind_a_link_that_leads_out_of_a_library(broken: Library,
         ["index", "--only", "merge"],
     ):
         run(broken, *command)
-    kept = sorted((path, path.stat().st_mtime_ns) for path in victim.rglob("*") if path.is_file())
-    assert [one for one in kept if one in before] == before
+    assert [
+        one
+        for one in sorted((path, path.stat().st_mtime_ns) for path in victim.rglob("*") if path.is_file())
+        if one in before
+    ] == before
 
 
 def test_a_library_that_names_a_model_of_a_hub_fetches_nothing(

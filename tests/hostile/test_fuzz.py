@@ -323,7 +323,7 @@ def goes_to(app: FastAPI, path: str, given: list[tuple[str, str]]) -> None:
 
 def queries() -> st.SearchStrategy[Callable[[], Query]]:
     """Queries, made only when they are asked, as making one may be refused."""
-    fields = st.fixed_dictionaries(
+    return st.fixed_dictionaries(
         {
             "words": WORDS,
             "without": LABELS.map(tuple),
@@ -332,8 +332,7 @@ def queries() -> st.SearchStrategy[Callable[[], Query]]:
             "icon": st.none() | st.integers(-1, 10) | st.integers(),
             "picture_share": st.floats(),
         }
-    )
-    return fields.map(lambda given: partial(Query, **given))
+    ).map(lambda given: partial(Query, **given))
 
 
 @pytest.fixture(scope="module")

@@ -221,8 +221,11 @@ def test_a_graph_whose_weights_lie_elsewhere_is_refused(tmp_path: Path, name: st
     for key, value in {"location": name.format(folder=tmp_path), "offset": "0", "length": "16"}.items():
         weights.external_data.add(key=key, value=value)
     ends = [helper.make_tensor_value_info(end, TensorProto.FLOAT, [4]) for end in ("x", "y")]
-    graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", ends[:1], ends[1:], [weights])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    model = helper.make_model(
+        helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", ends[:1], ends[1:], [weights]),
+        opset_imports=[helper.make_opsetid("", 17)],
+        ir_version=9,
+    )
     (tmp_path / "encoder" / "text.onnx").write_bytes(model.SerializeToString())
     with pytest.raises(RuntimeError, match="External data path"):
         Tower(tmp_path / "encoder" / "text.onnx", threads=1)

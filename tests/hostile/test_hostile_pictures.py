@@ -155,8 +155,9 @@ def write_things(folder: Path, outside: Path) -> dict[str, str]:
     }
     for name, (target, _) in links.items():
         (folder / name).symlink_to(target)
-    refused = {name: reason for name, (_, reason) in links.items() if reason}
-    return refused | dict.fromkeys(("pipe.svg", "socket.png"), "not a regular file")
+    return {name: reason for name, (_, reason) in links.items() if reason} | dict.fromkeys(
+        ("pipe.svg", "socket.png"), "not a regular file"
+    )
 
 
 def assert_indexed_around(corpus: Corpus, chosen: list[Case], *, build: Build, library: Library, folder: Path) -> None:

@@ -9,24 +9,16 @@ from click.testing import CliRunner
 
 from data.making.language.__main__ import main
 from data.making.language.comparing import (
-    GOALS,
-    TEN,
-    Answered,
     LanguageOptions,
-    Translated,
     evaluate_languages,
-    goals,
-    language_rows,
 )
 from data.making.language.questions import SIGN, TEXT, make_questions
 from data.making.language.texts import Text, leaves, objects
-from data.making.language.weighing import Neighbours, Sources, Weighed, align, prune, weigh
+from data.making.language.weighing import Neighbours, Sources, weigh
 from data.making.language.words import Annotation, is_left_out, read_signs
-from indexer.errors import QueryFileError
-from indexer.reports.figures import UNRANKED, Figure
+from indexer.reports.figures import Figure
 from search.engine import Query, Window
 from search.evaluation.evaluate import Subject
-from search.evaluation.queries import BenchmarkQuery
 
 OTHERS = [f"x{letter}" for letter in "abcdefghijklmnopqrs"]
 """Languages enough, beside German and French, for a text to be asked."""
@@ -119,13 +111,6 @@ b`,emoji:"\uD83D\uDE00\u{1F600}"},f={g(n){return 0}},r={labels:i,n:5,kept:{text:
     assert list(leaves(found["r"])) == [("/kept/text", "x")] and "f" not in found
 
 
-def test_words_are_aligned_by_the_texts_that_they_are_in_together() -> None:
-    pairs = [("datei öffnen", "open file"), ("datei löschen", "delete file"), ("bild löschen", "delete image")]
-    aligned = align((first.split(), second.split()) for first, second in [*pairs, ("bild öffnen", "open image")])
-    best = {word: max(others, key=lambda other: others[other].onward) for word, others in aligned.items()}
-    assert best == {"datei": "file", "öffnen": "open", "löschen": "delete", "bild": "image"}
-
-
 def test_sources_are_weighed_together_and_neighbours_bring_no_word_of_their_own() -> None:
     texts = [Text("de", english, "einstellungen", "somewhere") for english in ("settings", "settings", "preferences")]
     near = Neighbours((("cog", 1.0),), 0.8)
@@ -135,14 +120,6 @@ def test_sources_are_weighed_together_and_neighbours_bring_no_word_of_their_own(
     terms = dict(found["einstellungen"].terms)
     assert (list(terms)[:2], terms["cog"]) == (["settings", "preferences"], pytest.approx(0.4))
     assert (found["bär"].terms[0][0], found["tier"].terms[0][0]) == ("bear", "animal") and "zahnrad" not in found
-
-
-def test_what_icons_are_called_by_is_kept_and_a_phrase_that_its_words_say_is_not() -> None:
-    said = {"pfeil": "arrow", "links": "left", "pfeil links": "arrow left", "runde ecke": "radius", "quark": "curd"}
-    weighed = {word: Weighed(((term, 1.0),), 1.0) for word, term in said.items()}
-    names = {"arrow": 9, "left": 9, "radius": 3}
-    assert set(prune(weighed, names=names, most=9)) == {"pfeil", "links", "runde ecke"}
-    assert len(prune(weighed, names=names, most=1)) == 1
 
 
 def test_signs_are_called_as_icons_are_named(tmp_path: Path) -> None:
@@ -175,6 +152,7 @@ def questions(tmp_path: Path) -> Path:
     return tmp_path / "q.jsonl"
 
 
+@pytest.mark.slow
 def test_languages_stand_beside_english_on_the_same_questions(subject: Subject, questions: Path) -> None:
     found = evaluate_languages(subject, LanguageOptions([questions]), lambda *_: None)
     assert (found.n_asked, found.n_dropped, found.lacking, found.few) == (23, 1, ["xx"], {"French": 11})
@@ -190,29 +168,3 @@ def test_languages_stand_beside_english_on_the_same_questions(subject: Subject, 
     assert row.known.figures["R@1"].value == pytest.approx(n_first / 22, abs=1e-4)
     [lost] = [one for one in found.missed if one.text == NONSENSE]
     assert (lost.query, lost.read_as, lost.english_rank, lost.rank) == ("sun", f"{NONSENSE}: not read", 1, None)
-
-
-def test_goals_are_those_of_the_ten_languages() -> None:
-    ranks = dict.fromkeys(TEN, 1) | {"hi": 11, "xx": UNRANKED}
-    query = BenchmarkQuery("query", "k", ("name",), translations=dict.fromkeys(ranks, "text"))
-    asked = [
-        Translated(query, 1, {language: Answered(rank, UNRANKED, "", ()) for language, rank in ranks.items()})
-    ] * 20
-    reached = goals(list(language_rows(asked, {code: code for code in ranks}, seed=0)))
-    assert [(goal.name, goal.reached) for goal in reached] == list(zip(GOALS, (0.9, 0.9, 0.0), strict=True))
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ({"query": "bell", "kind": "thing", "relevant": ["bell"]}, "says no query in another language"),
-        (_line("bell", xx="klokke"), "the dictionary has none of these languages: xx"),
-        ({**_line("bell"), "in": {"de": " "}}, 'line 1: "in.de": String should have at least 1'),
-    ],
-)
-def test_a_file_that_says_nothing_in_a_known_language_is_refused(
-    subject: Subject, tmp_path: Path, line: dict[str, object], reason: str
-) -> None:
-    _script(tmp_path, "q.jsonl", json.dumps(line))
-    with pytest.raises(QueryFileError, match=reason):
-        evaluate_languages(subject, LanguageOptions([tmp_path / "q.jsonl"]), lambda *_: None)

@@ -1,7 +1,6 @@
 """What the bundled encoder learns from and is kept from, how its words are taught, and the synonyms made of them."""
 
 import json
-import random
 import re
 from pathlib import Path
 
@@ -12,8 +11,8 @@ from click.testing import CliRunner
 from safetensors.numpy import save_file
 
 from data.making.model.__main__ import main
-from data.making.model.admission import add_described, leave_out_reserved, refuse
-from data.making.model.card import card_of, record_figures
+from data.making.model.admission import leave_out_reserved, refuse
+from data.making.model.card import card_of
 from data.making.model.distill import (
     DistillOptions,
     blend_folder,
@@ -24,18 +23,18 @@ from data.making.model.distill import (
     write_folder,
 )
 from data.making.model.english import definitions, glossed_vectors, teacher_vectors
-from data.making.model.relate import Family, Pairs, RelateOptions, draw_pairs, recall_of_names, relate, right_answers
-from data.making.model.words import DRAWINGS, KEYWORDS, PICTURES, read_written, words_in
+from data.making.model.relate import Family, RelateOptions, recall_of_names, relate
+from data.making.model.words import DRAWINGS, KEYWORDS, PICTURES, read_written
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import SourceError
-from indexer.finetune.captions import Gathered, Limits, Placed, TrainingIcon, gather, is_held_out, read_sources
+from indexer.finetune.captions import Limits, gather, read_sources
 from indexer.finetune.folder import read_lineage
 from indexer.finetune.lesson import build_corpus, read_facts
 from indexer.languages.dictionary import Dictionary
 from indexer.library.bundled import bundled
 from indexer.library.named import PACKED, read_text
-from indexer.sources.records import IconSet, PictureAddress, Record
+from indexer.sources.records import IconSet, Record
 
 SHAPES = {"house": "M3 12 12 3l9 9v9H3z", "bin": "M6 6h12v15H6zM4 3h16v2H4z", "star": "M12 2l3 7h7l-6 4 3 8-7-5z"}
 
@@ -85,15 +84,6 @@ def test_a_corpus_leaves_out_pictures_that_equal_a_reserved_one(tmp_path: Path) 
     assert (facts["refused"]["looks like a reserved icon"], facts["limits"]["admit"]) == (1, "shippable")
 
 
-def test_a_described_icon_is_there_twice_more_called_by_its_looks_alone() -> None:
-    held = next(word for word in map("word{}".format, range(99)) if is_held_out(word, one_in=5))
-    places = [Placed(record("some", name=it), PictureAddress("folder", "", it, it)) for it in ("pin", "star", held)]
-    gathered = Gathered([TrainingIcon(place, place.record.name) for place in places])
-    add_described(gathered, lambda digest: [] if digest == b"star" else ["heart in a pin"])
-    described = ("pin", ("heart in a pin",))
-    assert [(it.words, it.own) for it in gathered.icons[3:]] == [described] * 2, "none of a name that is held out"
-
-
 _PARTS = ("noun", "verb", "adj", "adv")
 _DATA = """  1 licence
 00000001 06 n 01 wigwam 0 000 | a native hut; "they slept in wigwams"
@@ -120,16 +110,6 @@ def cached_answers(file: Path, *, extra: tuple[str, ...] = ()) -> Path:
     return file
 
 
-def test_a_corpus_is_made_and_lists_the_files_that_can_not_be_read(own_iconify: Path, tmp_path: Path) -> None:
-    (tmp_path / "pairs.csv").write_text("file_path,licence\nnowhere.svg,MIT\n")
-    given = [str(own_iconify), str(tmp_path / "pairs.csv"), "--out", str(tmp_path / "corpus"), "--workers", "0"]
-    done = CliRunner().invoke(main, ["corpus", *given])
-    assert done.exit_code == 0, done.output
-    facts = read_facts(tmp_path / "corpus")
-    assert len(facts["words"]) > 10
-    assert [Path(file).name for file, reason in facts["skipped"] if reason] == ["nowhere.svg"]
-
-
 def test_a_word_is_drawn_towards_its_definitions_and_other_texts_stay(tmp_path: Path) -> None:
     (tmp_path / "dict").mkdir()
     for part in _PARTS:
@@ -142,16 +122,6 @@ def test_a_word_is_drawn_towards_its_definitions_and_other_texts_stay(tmp_path: 
     found = glossed_vectors(["tent", TEXTS[0]], wordnet=tmp_path, cache=cache).astype("float32")
     meant = plain[0] + (plain[1] + 0.5 * plain[2]) / 1.5
     assert abs(found[0] - meant / (meant @ meant) ** 0.5).max() < 2e-3 and (found[1] == plain[3]).all()
-
-
-def test_a_pair_is_of_one_family_and_the_same_word_of_another_icon_is_no_wrong_answer() -> None:
-    families = [Family(("bin",), ("trash", "delete")), Family(("remove",), ("delete", "trash"))]
-    drawn = draw_pairs(families, [["begin", "start"]], random.Random(0), RelateOptions(icons=50, phrase_share=0.0))
-    for query, answer, members in zip(drawn.queries, drawn.answers, drawn.members, strict=True):
-        assert {query, answer} <= members and query != answer
-    bin_, remove = (family.members for family in families)
-    pairs = Pairs(["delete", "delete", "bin"], ["trash", "remove", "trash"], [bin_, remove, bin_])
-    assert right_answers(pairs).tolist() == [[1, 0, 1], [1, 1, 1], [1, 0, 1]]
 
 
 @pytest.mark.slow
@@ -185,48 +155,12 @@ def test_the_card_that_ships_is_made_of_its_lineage() -> None:
     ).read_text("utf-8")
 
 
-def test_figures_of_another_model_are_refused() -> None:
-    with pytest.raises(SourceError, match="of other encoders"):
-        record_figures(bundled("model"), {"encoders": [], "rows": []})
-
-
 ICONS = {
     "one": {"trash": ["bin", "Throw Away", "rubbish from last week"], "rubbish": ["bin"], "oddity": ["bin"]},
     "two": {"trash": ["bin", "waste"], "rubbish": [], "recycle": ["waste"]},
     "three": {"trash": [], "recycle": ["trash"]},
     "lucide": {"trash": ["reserved word"], "recycle": []},
 }
-
-
-def _write(file: Path, content: object) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(content), "utf-8")
-
-
-def test_packages_say_words_of_names_in_english_unless_they_are_reserved(tmp_path: Path) -> None:
-    chinese = {"name": "factory-building", "title": "\u5de5\u5382", "tag": ["\u70df\u56f1"]}
-    presets = {"en": {"presets": {"presets": {"a": {"name": "Windmill", "terms": "mill,wheel"}}}}}
-    for file, licence, content in (
-        (
-            "emojilib/dist/emoji-en-US.json",
-            "MIT",
-            {"\U0001f600": ["grinning_face", "face", "smile", ":)", "high_five"]},
-        ),
-        ("@icon-park/svg/icons.json", "Apache-2.0", [chinese]),
-        ("lucide-static/tags.json", "ISC", {"house": ["home"]}),
-        ("@openstreetmap/id-tagging-schema/dist/presets.json", "ISC", {"a": {"icon": "maki-windmill"}}),
-        ("@openstreetmap/id-tagging-schema/dist/translations/en.json", "ISC", presets),
-    ):
-        name = "/".join(file.split("/")[: 1 + file.startswith("@")])
-        _write(tmp_path / "node_modules" / file, content)
-        _write(
-            tmp_path / "node_modules" / name / "package.json", {"name": name, "version": "1.0.0", "license": licence}
-        )
-    assert words_in(tmp_path / "node_modules") == {
-        "grinning face": ["smile", "high five"],
-        "factory building": ["chimney"],
-        "windmill": ["mill", "wheel"],
-    }
 
 
 def test_written_words_are_read_and_a_line_that_is_no_entry_is_named(tmp_path: Path) -> None:

@@ -8,22 +8,17 @@ import pytest
 from click.testing import CliRunner
 from known_screens import build_known_library, write_screens
 
-from data.making.eval.curves import average_precision, ranked
 from data.making.eval.screens import (
-    FALSE_BOXES,
     Answers,
     Contender,
     ask,
     contender_row,
-    group_rows,
     main,
-    size_class,
 )
-from data.making.eval.screens_page import BADLY, EMPTY, FALSE, MISSED, faults_of
-from indexer.arrays import Mask, Pixels
+from indexer.arrays import Pixels
 from indexer.screens.boxes import Boxes
 from search.evaluation.evaluate import Subject
-from search.evaluation.screens import ScreenIcon, read_truths
+from search.evaluation.screens import read_truths
 
 
 @pytest.fixture(scope="module")
@@ -56,32 +51,6 @@ def planned(subject: Subject, folder: Path) -> tuple[Contender, Answers]:
     return contender, answers
 
 
-def slow_average_precision(scores: list[np.ndarray], rights: list[Mask], n_icons: list[int]) -> float:
-    """The mean, over all icons, of the best precision at which so many icons are found."""
-    flat = [(s, r) for own, right in zip(scores, rights, strict=True) for s, r in zip(own, right, strict=True)]
-    points = []
-    for threshold in {score for score, _ in flat}:
-        above = [right for score, right in flat if score >= threshold]
-        points.append((sum(above), sum(above) / len(above)))
-    return float(
-        sum([max((p for found, p in points if found >= n), default=0.0) for n in range(1, sum(n_icons) + 1)])
-    ) / sum(n_icons)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_average_precision_is_the_mean_best_precision_over_all_icons(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    n_icons = [0, 0, *random.integers(1, 9, 6).tolist()]
-    scores = [np.round(random.random(int(random.integers(0, 14))), 1 if seed % 2 else 6) for _ in n_icons]
-    rights = [
-        np.arange(len(own)) < random.integers(0, min(n, len(own)) + 1) for n, own in zip(n_icons, scores, strict=True)
-    ]
-    rights = [random.permutation(right) for right in rights]
-    found = average_precision(ranked(scores, rights, n_icons), seed=0)
-    assert found.value == pytest.approx(slow_average_precision(scores, rights, n_icons), abs=1e-4)
-    assert found.low <= found.value <= found.high
-
-
 def test_figures_count_what_is_found(planned: tuple[Contender, Answers]) -> None:
     row = contender_row(*planned, seed=0)
     assert [getattr(row.fixed, name).value for name in ("precision", "recall", "f1")] == [0.6, 0.6, 0.6]
@@ -93,27 +62,7 @@ def test_figures_count_what_is_found(planned: tuple[Contender, Answers]) -> None
     assert (row.f1[4], row.false[4]) == (pytest.approx(8 / 11, abs=1e-4), 1)  # from .25 on
 
 
-def test_parts_of_screens_and_kinds_of_icons_have_figures_of_their_own(planned: tuple[Contender, Answers]) -> None:
-    rows = list(group_rows([planned], {}, seed=0))
-    found = {(row.by, row.value): row for row in rows}
-    assert found["template", "mail"].figures["recall"].value == pytest.approx(2 / 3, abs=1e-4)
-    assert found["template", "chart"].figures[FALSE_BOXES].value == 1
-    assert list(found["template", "plain-form"].figures) == [FALSE_BOXES]
-    assert [row.value for row in rows if row.by == "size"] == ["12-16 px", "16-24 px"]
-    assert (found["size", "12-16 px"].figures["recall"].value, found["drawn", "inline"].n_icons) == (0.5, 5)
-    sides = [((0, 0, 16, 10), 1), ((0, 0, 16, 10), 2), ((0, 0, 10, 99), 1.5), ((0, 0, 7, 7), 1)]
-    assert [size_class(ScreenIcon(box, "", ""), scale) for box, scale in sides] == [
-        "16-24 px", "8-12 px", "48 px and more", "below 8 px",
-    ]  # fmt: skip
-
-
-def test_faults_are_told_apart(planned: tuple[Contender, Answers]) -> None:
-    mail, chart, plain = (faults_of(one) for one in planned[1])
-    assert [(fault.kind, fault.caption) for fault in mail if fault.kind == MISSED] == [(MISSED, "0.00 own:arrow")]
-    assert [fault.caption for fault in chart if fault.kind in (MISSED, FALSE)] == ["0.30 own:box", f"0.80 {BADLY}"]
-    assert [fault.caption for fault in plain] == [f"0.95 {EMPTY}"]
-
-
+@pytest.mark.slow
 def test_the_command_compares_all_ways_and_its_page_shows_the_worst(
     subject: Subject, folder: Path, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import sliding_window_view
 
 from data.making.eval.components import connected_components
 from indexer.arrays import Mask, Pixels
@@ -13,20 +14,13 @@ from indexer.screens.boxes import NO_BOXES, Boxes, component_corners, iou_matrix
 from indexer.screens.located import Detector, Judge, crops
 
 
-def _flooded(mask: Mask) -> list[tuple[int, int, int, int]]:
-    """The slow obvious way: fill from each pixel that no component has yet."""
-    left, found = {(int(row), int(column)) for row, column in zip(*np.nonzero(mask), strict=True)}, []
-    while left:
-        waiting, seen = [left.pop()], []
-        while waiting:
-            row, column = waiting.pop()
-            seen.append((row, column))
-            near = {(row + down, column + right) for down in (-1, 0, 1) for right in (-1, 0, 1)} & left
-            left -= near
-            waiting += near
-        (top, first), (bottom, last) = np.min(seen, axis=0).tolist(), np.max(seen, axis=0).tolist()
-        found.append((first, top, last + 1, bottom + 1))
-    return sorted(found)
+def _flooded(mask: Mask) -> list[tuple[int, ...]]:
+    """The slow obvious way: each pixel takes the highest number around it until all of a component have one."""
+    numbers = np.where(mask, np.arange(1, mask.size + 1).reshape(mask.shape), 0)
+    for _ in range(mask.size):
+        numbers = np.where(mask, sliding_window_view(np.pad(numbers, 1), (3, 3)).max(axis=(2, 3)), 0)
+    places = (np.nonzero(numbers == number)[::-1] for number in np.unique(numbers[mask]))
+    return sorted((*(int(at.min()) for at in axes), *(int(at.max()) + 1 for at in axes)) for axes in places)
 
 
 @pytest.mark.parametrize("share", [0, 0.1, 0.3, 0.5, 1])

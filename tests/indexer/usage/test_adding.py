@@ -164,6 +164,7 @@ def test_an_interrupted_run_keeps_what_it_saw(
     assert (summary.looked, summary.counts.indexed) == (2, 7)
 
 
+@pytest.mark.slow
 def test_another_detector_sees_all_again_and_the_old_looks_go(run_add: Add, shots: Path, held: Library) -> None:
     run_add(shots)
     sight = plain_sight(held)

@@ -14,7 +14,7 @@ from indexer.library.folder import Library
 from search.engine import SearchEngine
 
 SAMPLES = bundled("samples/lucide-static")
-N_SAMPLES = 120
+N_SAMPLES = 12
 EVIL_TITLE = '--><script>alert(1)</script>*/ }\n\u202e" /> `${x}`'
 _GRADIENT = (
     '<defs><linearGradient id="a" x1="0" x2="1"><stop stop-color="{}"/><stop offset="1" stop-color="{}"/>'

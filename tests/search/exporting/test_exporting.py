@@ -14,7 +14,7 @@ from PIL import Image
 from indexer.errors import ExportError
 from indexer.library.folder import Library
 from indexer.rendering.render import draw
-from indexer.sources.records import FAMILIES, TERMS, needs_credit, read_licence_file
+from indexer.sources.records import needs_credit, read_licence_file
 from search.drawings.collection import Collection, collected, plain_name, read_collection, unique
 from search.drawings.drawn import Look
 from search.drawings.export import KINDS, Kind, Options, export
@@ -141,10 +141,6 @@ def test_the_file_tells_warnings_credits_and_the_text_that_lay_with_the_source(e
         "    Copyright (c) 2026 Lucide Icons and Contributors",
     ):
         assert line in text
-
-
-def test_every_family_has_its_terms() -> None:
-    assert set(TERMS) == set(FAMILIES)
 
 
 @pytest.mark.parametrize(

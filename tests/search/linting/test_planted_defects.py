@@ -46,7 +46,7 @@ def test_a_message_says_the_value_and_what_the_set_does(report: Report) -> None:
     messages = {(finding.rule, finding.icons[0].name): finding.message for finding in report.findings}
     for rule, name, told in (
         ("stroke-width", "dna-off", "stroke-width is 1.5; 119 of 121 icons have 2"),
-        ("colour", "balloon", "painted with #e11d48; 119 of 121 icons with currentColor"),
+        ("colour", "balloon", "paint is #e11d48; 119 of 121 icons have currentColor"),
         ("view-box", "bell-plus", 'viewBox is "0 0 32 32"; '),
         ("view-box", "cog", "viewBox is missing (width and height say 24 x 24); "),
     ):

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from indexer.errors import RenderError
 from search.linting.drawing import Drawing, outline, read_drawing
-from search.linting.markup import MarkupError
 
 
 def read(body: str, *, root: str = "") -> Drawing:
@@ -24,6 +24,9 @@ LINE = '<path d="M4 4h16"/>'
         ('<path d="M4 4h16" style="stroke:red; stroke-width : 1.5px"/>', 'stroke-width="2"'),
         ('<style>.a,.b{stroke:red;stroke-width:1.5}</style><path class="x b" d="M4 4h16"/>', 'stroke-width="2"'),
         ("<style>path{stroke:red;stroke-width:1.5}</style>" + LINE, ""),
+        (f"<style>g>:is(path, .b){{stroke:red;stroke-width:1.5}}path{{stroke-width:9}}</style><g>{LINE}</g>", ""),
+        (f"<style>@keyframes k{{}}path{{stroke:red;stroke-width:1.5}}</style>{LINE}", ""),
+        (f'<style media="print">*{{stroke-width:9}}</style><g stroke="red" stroke-width="1.5">{LINE}</g>', ""),
         (f'<g transform="scale(.5)" stroke="red" stroke-width="3">{LINE}</g>', ""),
         (
             f'<g transform="rotate(45 12 12)"><g transform="matrix(3 0 0 3 0 0)">{LINE}</g></g>',
@@ -88,7 +91,13 @@ def test_the_extent_takes_in_strokes_and_groups() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ['<use href="#a"/>', '<g clip-path="url(#a)"><path d="M-9 0h50"/></g>', "<text>a</text>"]
+    "body",
+    [
+        '<use href="#a"/>',
+        '<g clip-path="url(#a)"><path d="M-9 0h50"/></g>',
+        "<text>a</text>",
+        "<style>path:hover{fill:red}</style>",
+    ],
 )
 def test_no_extent_is_claimed_where_shapes_do_not_tell_it(body: str) -> None:
     assert read(LINE + body, root='stroke="red"').extent is None
@@ -140,9 +149,9 @@ def test_what_runs_or_loads_something_is_told(body: str, told: tuple[str, ...]) 
     ],
 )
 def test_a_broken_or_hostile_svg_is_refused(content: bytes) -> None:
-    with pytest.raises(MarkupError):
+    with pytest.raises(RenderError):
         assert read_drawing(content) is None
-        raise MarkupError("no SVG at all")
+        raise RenderError("no SVG at all")
 
 
 @pytest.mark.parametrize(
