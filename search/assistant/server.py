@@ -40,14 +40,12 @@ _SAID_ELSEWHERE = frozenset(("title", "maximum", "minimum", "maxLength", "maxIte
 def create_assistant(engine: SearchEngine) -> MCPServer:
     """Put the server together."""
     own = IconTools(engine)
-    tools = [
-        _tool(method)
-        for method in (
-            *(own.search_icons, own.similar_icons, own.locate, own.pick_icons, own.map_icons),
-            *(own.show_icon, own.get_code, own.check_icons, own.lint_icons, own.list_sets),
-        )
-    ]
-    return _Assistant("icons", title="Icon search", instructions=_INSTRUCTIONS, version=version("icons"), tools=tools)
+    methods = (
+        *(own.search_icons, own.similar_icons, own.locate, own.pick_icons, own.map_icons),
+        *(own.show_icon, own.get_code, own.check_icons, own.lint_icons, own.list_sets),
+    )
+    about = {"title": "Icon search", "instructions": _INSTRUCTIONS, "version": version("icons")}
+    return _Assistant("icons", **about, tools=list(map(_tool, methods)))
 
 
 class _Assistant(MCPServer):
@@ -61,7 +59,7 @@ class _Assistant(MCPServer):
         """
         lines, server = _Lines(), self._lowlevel_server
         async with stdio_server(stdin=cast(Any, lines)) as (messages, answers):
-            answered = cast(Any, _Messages(messages, answers))
+            answered = cast(Any, _messages(messages, answers))
             await server.run(answered, answers, server.create_initialization_options())
         if lines.is_too_long:
             raise IconsError(f"stdin has a line of more than {_LONGEST_LINE / 1e6:g} MB, which is no message")
@@ -80,20 +78,13 @@ class _Lines:
             yield line.decode(errors="replace")
 
 
-class _Messages:
+async def _messages(stream: Any, answers: Any) -> AsyncIterator[Any]:
     """The messages of a stream; what is none is answered here."""
-
-    def __init__(self, stream: Any, answers: Any) -> None:
-        self._stream = stream
-        self._answers = answers
-        self.aclose = stream.aclose
-
-    async def __aiter__(self) -> AsyncIterator[Any]:
-        async for message in self._stream:
-            if not isinstance(message, ValidationError):
-                yield message
-            elif refusal := _refusal(message):
-                await self._answers.send(SessionMessage(refusal))
+    async for message in stream:
+        if not isinstance(message, ValidationError):
+            yield message
+        elif refusal := _refusal(message):
+            await answers.send(SessionMessage(refusal))
 
 
 def _refusal(error: ValidationError) -> JSONRPCError | None:
