@@ -3,6 +3,7 @@
 import { find, make, symbol } from "./elements.js";
 
 const GAP = 6; // pixels between button and menu
+const LONG = 12; // items: more of them stand in two columns
 let opened = null;
 let isWatched = false;
 
@@ -18,11 +19,12 @@ export function openMenu(button, { label, items, note = null }) {
   (button.closest("dialog:modal") ?? document.body).append(menu); // what is outside of a modal dialog can't be reached
   menu.setAttribute("aria-label", label);
   menu.replaceChildren(make("div", { role: "menu", "aria-label": label }, items.map(drawn)), note ? make("p", { className: "aside", textContent: note }) : "");
+  menu.toggleAttribute("data-long", items.length > LONG);
   opened = button;
   button.setAttribute("aria-expanded", "true");
   menu.showPopover();
   place(menu, button);
-  (find('[aria-checked="true"]', menu) ?? find(".choice", menu)).focus();
+  (find('[aria-checked="true"]', menu) ?? find(".choice", menu)).focus({ preventScroll: menu.scrollHeight <= menu.clientHeight });
 }
 
 function drawn(item) {
@@ -35,10 +37,16 @@ function drawn(item) {
   checked === "true" && symbol("check"));
 }
 
-/** Below the button, above it where that has more room; always inside the window. */
+/** Below the button, above it where that has more room, beside it where neither has enough; always inside the window. */
 function place(menu, button) {
   const at = button.getBoundingClientRect();
   const [width, below] = [menu.offsetWidth, innerHeight - at.bottom - 2 * GAP];
+  if (menu.scrollHeight > below && at.left > width + 2 * GAP) { // what is looked at meanwhile stays in sight
+    const top = Math.max(GAP, Math.min(at.top, innerHeight - menu.scrollHeight - GAP));
+    const placed = { left: `${at.left - width - GAP}px`, top: `${top}px`, most: `${innerHeight - top - GAP}px`, bottom: "auto" };
+    for (const [name, value] of Object.entries(placed)) menu.style.setProperty(`--${name}`, value);
+    return;
+  }
   const isAbove = below < menu.scrollHeight && at.top > below;
   const left = Math.max(GAP, Math.min(at.right - width, innerWidth - width - GAP));
   menu.style.setProperty("--left", `${at.left + width < innerWidth - GAP ? at.left : left}px`);

@@ -122,6 +122,11 @@ export class Menu {
 
   #options(kind, typed) {
     if (kind in CHOICES) return this.#choices(kind);
+    if (kind === "style" && this.labels("corner").length > 1) return [...this.#boxes("style", typed), ...this.#boxes("corner", typed)];
+    return this.#boxes(kind, typed);
+  }
+
+  #boxes(kind, typed) {
     const wanted = typed.trim().toLowerCase();
     const on = new Set(this.state[kind]);
     const fits = this.labels(kind).filter(({ value, title }) => `${title} ${value}`.toLowerCase().includes(wanted));

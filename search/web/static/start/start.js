@@ -24,7 +24,7 @@ export class Start {
     const facets = known.value ?? {};
     this.library = { icons: counted.value?.icons ?? null, sets: facets.set?.length ?? 0 };
     const { icons, sets: n } = this.library;
-    if (icons !== null) find("#library").textContent = `${plural(icons, "icon")}${n === 1 ? ` of ${facets.set[0].title}` : n ? ` in ${plural(n, "set")}` : ""}`;
+    if (icons !== null) find("#library").replaceChildren(make("strong", { textContent: plural(icons, "icon") }), n === 1 ? ` of ${facets.set[0].title}` : n ? ` in ${plural(n, "set")}` : "");
     return { facets, isSmall: icons !== null && icons > 0 && (icons <= SMALL || n === 1) };
   }
 
