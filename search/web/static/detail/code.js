@@ -4,7 +4,7 @@ import { code } from "../api.js";
 import { make, symbol } from "../elements.js";
 import { copyText, formatsFor, prefer, preferred, said } from "./copying.js";
 
-const LOOKS = { colour: "colour", stroke_width: "stroke width", size: "size", corner: "corners" };
+const LOOKS = { colour: "colour", stroke_width: "stroke width", size: "size", corner: "corners", stroke: "stroke: as a filled shape it is another icon" };
 
 export class Code {
   /** `look()` is how copies are to look. */
@@ -48,7 +48,7 @@ export class Code {
 
   #tell({ code: text, install, left_out: leftOut }, { title }) {
     this.code.textContent = text;
-    const unsaid = leftOut.map((name) => LOOKS[name] ?? name).join(", ");
+    const unsaid = [...leftOut].sort((a, b) => (a === "stroke") - (b === "stroke")).map((name) => LOOKS[name] ?? name).join(", ");
     this.note.replaceChildren(...[install && make("code", { textContent: install }), unsaid && `${title} can’t state the ${unsaid}.`].filter(Boolean));
   }
 

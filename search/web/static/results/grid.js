@@ -180,6 +180,11 @@ export class Grid {
     return Math.max(0, Math.min(row * this.columns, this.n - 1));
   }
 
+  /** The hit at the end of the first row in sight: letters are told by it. */
+  get leading() {
+    return this.slots[Math.min(this.first() + this.columns, this.n) - 1];
+  }
+
   #head = () => find("body > header").offsetHeight;
 
   /** Scroll to a place. */

@@ -2,7 +2,7 @@
 
 import { make } from "../elements.js";
 
-const LEAST = 200; // icons: a shorter list is soon scrolled through
+const LEAST = 80; // icons: a shorter list is soon scrolled through
 const LETTERS = ["#", ..."abcdefghijklmnopqrstuvwxyz"];
 
 const letterOf = (name) => (/^[a-z]/i.test(name) ? name[0].toLowerCase() : name && name[0].toLowerCase() > "z" ? "z" : "#");

@@ -84,10 +84,11 @@ export class Remarks {
     const title = set !== undefined ? `There is no set “${set}” here` : isOfPicture ? "This picture can’t be searched" : "That did not work";
     const text = /of one colour/.test(error.message) ? "It is of one colour all over: nothing is drawn in it." : set !== undefined ? "" : error.message;
     const put = (other) => () => this.change({ set: state.set.flatMap((one) => (one === set ? other : [one])) });
+    const sets = set === undefined ? [] : [...(near ? near.split(", ") : []).map((one) => [one, put([one])]), ["All sets", put([])]];
+    const pictures = isOfPicture ? [["Choose another part", this.pictures.cut], ["Choose another picture", this.pictures.choose]] : [];
+    const ways = [...sets, ...pictures, ...(again ? [["Try again", again]] : [])];
     return make("div", { className: "nothing" }, make("h2", { textContent: title }), text && make("p", { textContent: text }), stays && make("p", { textContent: "The icons below are those found before." }),
-      make("div", { className: "ways" }, set !== undefined && [(near ? near.split(", ") : []).map((one) => make("button", { type: "button", className: "button", textContent: one, onclick: put([one]) })), make("button", { type: "button", className: "button", textContent: "All sets", onclick: put([]) })],
-        isOfPicture && [["Choose another part", this.pictures.cut], ["Choose another picture", this.pictures.choose]].map(([name, onclick]) => make("button", { type: "button", className: "button", textContent: name, onclick })),
-        again && make("button", { type: "button", className: "button", textContent: "Try again", onclick: again })));
+      make("div", { className: "ways" }, ways.map(([textContent, onclick]) => make("button", { type: "button", className: "button", textContent, onclick }))));
   }
 
   /** Of an icon in a picture: a way to more hits than were asked for, or why there are none. */

@@ -55,7 +55,7 @@ export class Search {
   /** One has scrolled to a place. */
   rests(at) {
     if (!this.asking || this.settled !== this.asking.signal) return;
-    this.rail.mark(this.grid.slots[at]?.name);
+    this.rail.mark(this.grid.leading?.name);
     this.rested(at);
   }
 
@@ -186,7 +186,7 @@ export class Search {
       if (error.name !== "AbortError") say(error.message);
     } finally {
       if (this.coming === signal) this.coming = null;
-      this.rail.mark(this.grid.slots[this.grid.first()]?.name);
+      this.rail.mark(this.grid.leading?.name);
     }
   }
 

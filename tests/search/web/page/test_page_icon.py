@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 CLIPBOARD = "() => navigator.clipboard.readText()"
-KEPT = "() => ['chosen', 'starred'].map(of => JSON.parse(localStorage.getItem(`icons.${of}`)).map(icon => icon.name))"
+KEPT = "() => JSON.parse(localStorage.getItem('icons.chosen')).map(icon => icon.name)"
 
 
 def open_icon(open_page: Open, query: str, name: str, **options: Any) -> "Page":
@@ -46,16 +46,16 @@ def test_the_panel_tells_licence_tags_and_where_it_comes_from(open_page: Open) -
 
 
 @pytest.mark.slow
-def test_icons_of_a_set_are_put_first_and_back(open_page: Open) -> None:
+def test_icons_of_a_pinned_set_come_first(open_page: Open) -> None:
     page = open_icon(open_page, "arrow-left&set=drawn", "arrow-left")
     pin = page.locator("#detail [data-key=pin]")
-    expect(pin).to_have_text("put first")
+    expect(pin).to_have_text("Pin")
     pin.click()
     expect(pin).to_have_attribute("aria-pressed", "true")
     expect(page).to_have_url(re.compile("prefer=drawn"))
     page.goto(page.url.replace("set=drawn", "fold=0"))
     shows(page, {"#grid .tile .set": "drawn"})
-    page.locator(".chip", has_text="First: drawn").click()
+    page.locator(".chip", has_text="Pinned: drawn").click()
     expect(page).not_to_have_url(re.compile("prefer="))
     shows(page, {"#grid .tile .set": "lucide-static"})
 
@@ -105,22 +105,14 @@ def test_downloads_are_what_is_shown_or_the_stored_svg(open_page: Open, tmp_path
     assert (pixels.shape, inks) == ((96, 96, 4), [[0xD7, 0x26, 0x3D, 255]] if look else [[0, 0, 0, 255]])
 
 
-def test_keys_of_a_tile_do_the_same_in_the_panel(open_page: Open) -> None:
+def test_keys_of_a_tile_do_the_same_in_the_panel_and_a_full_browser_is_told_of_at_once(open_page: Open) -> None:
     page = open_icon(open_page, "heart", "heart")
     page.locator("#detail .primary").press("x")
-    shows(page, {"#detail .choose span": "Chosen"})
-    page.locator("#detail .primary").press("s")
-    expect(page.locator("#detail .star")).to_have_attribute("aria-pressed", "true")
+    shows(page, {"#detail .keep span": "Kept"})
     page.locator("#detail .primary").press("c")
     shows(page, {"#toast": re.compile("^Copied heart as ")})
-
-
-def test_a_browser_that_keeps_nothing_is_told_of_at_once(open_page: Open) -> None:
-    page = open_icon(open_page, "heart", "heart")
-    page.evaluate(
-        "() => { Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); } }"
-    )
-    page.locator("#detail .star").click()
+    page.evaluate("() => { Storage.prototype.setItem = () => { throw new DOMException('full'); } }")
+    page.locator("#detail .keep").click()
     shows(page, {"#toast": re.compile("keeps nothing for this page")})
 
 
@@ -151,28 +143,28 @@ def test_why_an_icon_is_here_is_told_beside_the_first_hit(open_page: Open) -> No
     expect(why.locator("p").last).to_have_text("It is a hit.")
 
 
-def test_a_tile_that_is_pointed_at_offers_to_choose_star_and_copy(open_page: Open) -> None:
+def test_a_tile_that_is_pointed_at_offers_to_keep_and_copy(open_page: Open) -> None:
     page = open_page("/?q=heart")
     heart = page.locator("#grid .cell", has=page.locator('.name:text-is("heart")')).first
     shows(page, {"#filters .filter": True})
     page.wait_for_load_state("networkidle")  # filters appear above the tiles once it is known what there is
     before = heart.bounding_box()
     heart.hover()
-    expect(heart.locator(".actions button")).to_have_count(3)
-    click(page, "Choose heart", "Star heart")
-    expect(page.get_by_role("button", name="Choose heart")).to_have_attribute("aria-pressed", "true")
-    assert page.evaluate(KEPT) == [["heart"], ["heart"]]
+    expect(heart.locator(".actions button")).to_have_count(2)
+    click(page, "Keep heart")
+    expect(page.get_by_role("button", name="Keep heart")).to_have_attribute("aria-pressed", "true")
+    assert page.evaluate(KEPT) == ["heart"]
     shows(page, {"#detail": False})
     click(page, "Copy heart")
     shows(page, {"#toast": re.compile("Copied heart")})
     page.locator("#words").hover()
-    shows(page, {"#grid .actions": 0, "#grid .mark.chosen, #grid .mark.starred": 2})
-    expect(heart.locator(".tile")).to_have_accessible_name(re.compile("chosen, starred"))
+    shows(page, {"#grid .actions": 0, "#grid .mark": 1})
+    expect(heart.locator(".tile")).to_have_accessible_name(re.compile("kept"))
     assert heart.bounding_box() == before
 
 
 @pytest.mark.slow
-def test_a_long_press_begins_to_choose_and_taps_go_on(open_page: Open) -> None:
+def test_a_long_press_begins_to_keep_and_taps_go_on(open_page: Open) -> None:
     page = open_page("/?q=arrow&fold=0", **PHONE)
     tiles, touch = page.locator("#grid button.tile"), {"pointerType": "touch", "bubbles": True}
     expect(tiles.nth(2)).to_be_visible()
@@ -181,10 +173,10 @@ def test_a_long_press_begins_to_choose_and_taps_go_on(open_page: Open) -> None:
     tiles.nth(0).dispatch_event("pointerup", touch)
     tiles.nth(0).dispatch_event("click")  # the one that ends the press
     tiles.nth(1).tap()
-    shows(page, {"#grid .cell[data-chosen]": 2, "#detail": False})
+    shows(page, {"#grid .cell[data-kept]": 2, "#detail": False})
     click(page, "Done")
     tiles.nth(2).tap()
-    shows(page, {"#detail": True, "#grid .cell[data-chosen]": 2})
+    shows(page, {"#detail": True, "#grid .cell[data-kept]": 2})
 
 
 def test_equal_names_of_several_sets_are_one_stack_that_opens_in_place(open_page: Open) -> None:
@@ -198,7 +190,7 @@ def test_equal_names_of_several_sets_are_one_stack_that_opens_in_place(open_page
     unfold.click()
     expect(arrows).to_have_count(2)
     assert page.locator("#grid .name").all_inner_texts()[:3] == ["arrow-left", "arrow-left", following]
-    shows(page, {"#grid .set": "drawn"})
+    shows(page, {"#grid .set": "2 in drawn"})
     expect(unfold).to_have_attribute("aria-expanded", "true")
     expect(unfold).to_be_focused()
     unfold.click()
