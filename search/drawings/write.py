@@ -26,7 +26,7 @@ class Snippet:
     install: str | None
     """The command that installs what is imported; None where nothing is."""
     left_out: tuple[str, ...] = ()
-    """What of the look this framework can't state, by the names of its fields; "stroke": that lines are drawn at all."""
+    """What of the look this framework can't state, by the names of its fields; "stroke": that lines are drawn."""
 
 
 _STROKED = re.compile(rb"\bstroke\s*[=:]\s*[\"']?\s*(?!none|transparent)[\w#]")

@@ -257,6 +257,7 @@ class Screens:
         Raises:
             UnknownIconError: there is no such icon.
         """
+
         def ask(engine: SearchEngine) -> bytes:
             number = id_of(engine, icon)
             engine.hits([number])  # refuses one that is not there

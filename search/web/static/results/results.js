@@ -117,7 +117,7 @@ export class Search {
 
   /** More is known of the sets now. */
   retell() {
-    if (this.answer && !asks(this.state)) this.#tell();
+    if (this.answer && !(asks(this.state) && this.answer.hits.length)) this.#tell();
   }
 
   /** Say how the search went. */

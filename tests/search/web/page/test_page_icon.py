@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
-from site_of_icons import PHONE, RED, SAMPLES, Open, click, expect_centre, requests_of, shows, tile
+from site_of_icons import PHONE, RED, SAMPLES, Open, click, expect_centre, press, requests_of, shows, tile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,21 +45,6 @@ def test_the_panel_tells_licence_tags_and_where_it_comes_from(open_page: Open) -
     assert page.locator("#detail dd a").get_attribute("href") == "https://spdx.org/licenses/CC-BY-4.0.html"
 
 
-@pytest.mark.slow
-def test_icons_of_a_pinned_set_come_first(open_page: Open) -> None:
-    page = open_icon(open_page, "arrow-left&set=drawn", "arrow-left")
-    pin = page.locator("#detail [data-key=pin]")
-    expect(pin).to_have_text("Pin")
-    pin.click()
-    expect(pin).to_have_attribute("aria-pressed", "true")
-    expect(page).to_have_url(re.compile("prefer=drawn"))
-    page.goto(page.url.replace("set=drawn", "fold=0"))
-    shows(page, {"#grid .tile .set": "drawn"})
-    page.locator(".chip", has_text="Pinned: drawn").click()
-    expect(page).not_to_have_url(re.compile("prefer="))
-    shows(page, {"#grid .tile .set": "lucide-static"})
-
-
 def test_an_icon_is_copied_in_the_formats_that_the_server_writes(open_page: Open) -> None:
     page = open_icon(open_page, "heart", "heart")
     component = copied(page, "React component")
@@ -68,6 +53,8 @@ def test_an_icon_is_copied_in_the_formats_that_the_server_writes(open_page: Open
     assert re.fullmatch(r"lucide[\w-]*:heart", copied(page, "Name"))
     assert copied(page, "Lucide for React") == 'import { Heart } from "lucide-react";\n\n<Heart />'
     expect(page.locator("#detail .copy")).to_contain_text("npm install lucide-react")
+    copied(page, "Path data")
+    expect(page.locator("#detail .copy .aside")).to_contain_text(re.compile("Path data can.t state the stroke"))
 
 
 @pytest.mark.slow
@@ -232,6 +219,34 @@ def test_strokes_are_in_units_of_the_icon_s_grid_and_images_in_stacks_are_restyl
     for text, width in zip(icons, ("2px", "21.333px", "1.333px"), strict=True):
         assert f"stroke-width:{width}!important" in text
     assert "base64" not in stack and "%3Cstyle%3E%3Aroot%7Bcolor%3A%23d7263d" in stack
+
+
+def _apart(page: "Page", one: str, other: str) -> bool:
+    """Whether neither of two parts of the page lies over the other."""
+    a, b = (page.locator(part).bounding_box() for part in (one, other))
+    return any(p[at] + p[side] <= q[at] for p, q in ((a, b), (b, a)) for at, side in (("x", "width"), ("y", "height")))  # type: ignore[literal-required]
+
+
+@pytest.mark.parametrize("look", [{"viewport": {"width": 1440, "height": 900}}, PHONE])
+def test_what_is_adjusted_stays_in_sight(open_page: Open, look: dict[str, Any]) -> None:
+    page = open_page("/?q=heart", **look)
+    page.locator("#customize").click()
+    page.locator("#names label", has_text="When pointed at").click()
+    shows(page, {"#grid .picture": True}, url="names=hover")
+    assert page.locator("#grid .name").first.bounding_box()["height"] == 1  # for screen readers
+    assert page.locator("#grid .picture").first.bounding_box()["height"] == 88
+    assert _apart(page, "#grid .picture >> nth=0", "#look")
+    click(page.locator("#look"), "Reset", "Done")
+    tile(page, "heart").click()
+    shows(page, {"#detail .similar.own h3": True})
+    page.locator("#detail .framework").click()
+    expect(page.locator("#choices .heading").first).to_be_in_viewport()
+    assert look is PHONE or _apart(page, "#detail .preview", "#choices")
+    press(page, "Escape")
+    page.locator("#detail .tune").click()
+    shows(page, {"#detail #look": True})
+    page.locator("#surfaces [value=dark]").scroll_into_view_if_needed()
+    expect(page.locator("#detail .preview .picture").first).to_be_in_viewport()
 
 
 @pytest.mark.slow

@@ -26,6 +26,21 @@ def test_results_come_while_typing_and_the_address_follows(page: "Page") -> None
     )
     expect(page).to_have_title("arrow left · icons")
     expect(page.locator("#live")).to_have_text(page.locator("#summary").inner_text())
+    page.locator("#words").fill("moo*")
+    shows(page, {"#grid .name": ["moon"]})  # names that begin so, no meaning
+
+
+@pytest.mark.parametrize("width", [1920, 720, 390])
+def test_the_start_page_shows_at_first_sight_what_can_be_done(open_page: Open, width: int) -> None:
+    page = open_page(viewport={"width": width, "height": 900})
+    ways = ["Say what it means", "Drop a picture", "Take a screen apart", "Draw it"]
+    shows(page, {"#library strong": re.compile("^[0-9]+ icons$"), ".hint-card strong": ways, "#sets .mosaic img": True})
+    fits = "box => box.scrollWidth <= box.clientWidth"
+    assert page.locator("#words").evaluate(f"box => {{ box.value = box.placeholder; return ({fits})(box); }}")
+    box, tools = (page.locator(part).bounding_box() for part in (".box", "#tools"))
+    assert tools["x"] - box["x"] - box["width"] < 24
+    click(page, "Kept icons")
+    shows(page, {"#shelf": re.compile("Nothing here yet")})
 
 
 def test_a_search_that_is_overtaken_is_cancelled(page: "Page") -> None:
@@ -37,20 +52,6 @@ def test_a_search_that_is_overtaken_is_cancelled(page: "Page") -> None:
         page.locator("#words").press_sequentially("rt")
     shows(page, {"#grid .name": "heart"})
     assert len(held) == 1
-
-
-@pytest.mark.slow
-def test_back_and_forward_go_through_searches_not_keystrokes(page: "Page") -> None:
-    page.locator("#words").press_sequentially("heart")
-    tile(page, "heart").click()
-    shows(page, {"#detail": True})
-    page.go_back()
-    shows(page, {"#detail": False, "#grid .name": "heart"})
-    page.go_back()
-    shows(page, {"#start": True})
-    page.go_forward()
-    expect(page.locator("#words")).to_have_value("heart")
-    shows(page, {"#grid .name": "heart"})
 
 
 def test_an_address_alone_brings_everything_back(page: "Page", open_page: Open) -> None:
@@ -72,52 +73,12 @@ def test_an_address_alone_brings_everything_back(page: "Page", open_page: Open) 
 
 
 @pytest.mark.slow
-def test_an_address_that_makes_no_sense_opens_the_page_all_the_same(open_page: Open) -> None:
-    page = open_page("/?q=heart&px=9999&bg=javascript:1&k=-3&min_score=7&open=abc&animated=maybe#picture=%%")
-    shows(page, {"#grid .name": "heart", "#size output": "128 px", "#detail": False})
-
-
-@pytest.mark.slow
-def test_variants_are_one_tile_that_tells_their_number_until_every_one_is_wanted(open_page: Open) -> None:
-    page = open_page("/?fold=0&q=arrow+left")
-    drawn = page.locator("#grid button.tile", has_text="drawn").filter(has_text="arrow-left")
-    expect(drawn).to_have_count(1)
-    expect(drawn.locator(".set")).to_have_text("2 in drawn")
-    page.locator('#filters [data-kind="more"]').click()
-    page.locator('#menu [data-kind="flat"]').click()
-    expect(drawn).to_have_count(2)
-    expect(page).to_have_url(re.compile("flat=1"))
-
-
-@pytest.mark.slow
 def test_words_after_a_dash_are_steered_away_from(page: "Page") -> None:
     with page.expect_request(lambda request: "q=arrow-left&" in request.url and "not=filled" in request.url):
         page.locator("#words").fill("arrow-left -filled")
     expect(page).to_have_url(re.compile(r"q=arrow-left&not=filled"))
     page.reload()
     expect(page.locator("#words")).to_have_value("arrow-left -filled")
-
-
-def test_it_says_honestly_that_nothing_is_good_and_what_to_try(open_page: Open) -> None:
-    page = open_page("/?q=qxzvkj&min_score=1&set=drawn")
-    shows(page, dict.fromkeys((".nothing h2", "#live"), "Nothing good found for “qxzvkj”"))
-    shows(page, {"#grid button.tile": False})
-    click(page, "Show the nearest icons anyway")
-    shows(page, {"#grid button.tile": True, ".remark": re.compile("The nearest icons, however far away")})
-    assert "min_score=0" in page.url
-    page.locator("#words").fill("french revolution")
-    shows(page, {"#summary": re.compile("“french revolution”")})
-    expect(page).not_to_have_url(re.compile("min_score"))
-
-
-@pytest.mark.slow
-def test_a_misspelt_word_gets_a_suggestion_and_what_is_only_nearest_is_called_so(open_page: Open) -> None:
-    page = open_page("/?q=french+revolution&min_score=0")
-    shows(page, {"#summary": "No good match for “french revolution”. These come nearest."})
-    page.locator("#words").fill("arow left")
-    page.locator("#notice").get_by_role("button", name="arrow left").click()
-    expect(page.locator("#words")).to_have_value("arrow left")
-    shows(page, {"#grid .name": "arrow-left"})
 
 
 def test_a_server_that_is_gone_is_said_and_asked_again_once_it_is_back(open_page: Open) -> None:
@@ -218,26 +179,6 @@ def test_a_set_is_a_card_with_icons_their_number_licence_and_style_and_opens(pag
     shows(page, {"#summary": "7 names, 8 icons in drawn"}, url="\\?set=drawn$")  # two are variants of one
     page.locator("#words").fill("flower")
     shows(page, {"#grid .name": "tulip"}, url="q=flower&set=drawn")
-
-
-@pytest.mark.slow
-def test_searches_and_opened_icons_come_back_and_are_forgotten_on_demand(page: "Page") -> None:
-    shows(page, {"#recent": False})
-    page.locator("#words").press_sequentially("heart")
-    page.wait_for_function("() => localStorage.getItem('icons.searches') !== null")
-    tile(page, "heart").click()
-    shows(page, {"#detail-name": "heart"})
-    page.goto(page.url.partition("?")[0])
-    shows(page, {"#recent-searches li": ["heart"]})  # not its beginnings
-    page.get_by_role("button", name="heart, lucide-static").first.click()
-    shows(page, {"#detail-name": "heart"})
-    page.locator("#recent-searches button").click()
-    expect(page.locator("#words")).to_have_value("heart")
-    page.locator(".brand").click()
-    page.locator("#forget").click()
-    shows(page, {"#recent": False})
-    page.reload()
-    shows(page, {"#start": True, "#recent": False})
 
 
 def names(page: "Page") -> list[str]:
