@@ -40,12 +40,14 @@ _SAID_ELSEWHERE = frozenset(("title", "maximum", "minimum", "maxLength", "maxIte
 def create_assistant(engine: SearchEngine) -> MCPServer:
     """Put the server together."""
     own = IconTools(engine)
-    methods = (
-        *(own.search_icons, own.similar_icons, own.locate, own.pick_icons, own.map_icons),
-        *(own.show_icon, own.get_code, own.check_icons, own.lint_icons, own.list_sets),
-    )
-    about = {"title": "Icon search", "instructions": _INSTRUCTIONS, "version": version("icons")}
-    return _Assistant("icons", **about, tools=list(map(_tool, methods)))
+    tools = [
+        _tool(method)
+        for method in (
+            *(own.search_icons, own.similar_icons, own.locate, own.pick_icons, own.map_icons),
+            *(own.show_icon, own.get_code, own.check_icons, own.lint_icons, own.list_sets),
+        )
+    ]
+    return _Assistant("icons", title="Icon search", instructions=_INSTRUCTIONS, version=version("icons"), tools=tools)
 
 
 class _Assistant(MCPServer):

@@ -278,8 +278,7 @@ class Service:
 
     async def health(self) -> tuple[bool, bytes]:
         """Tell whether a search would be answered; and that, and from which generation, as JSON."""
-        manifest = self.engine.manifest
-        is_full = self._searches.is_full
+        manifest, is_full = self.engine.manifest, self._searches.is_full
         reason = "as many ask as may" if is_full else await self._probe()
         status = "busy" if is_full else "failing" if reason else "ok"
         known = {"status": status, "reason": reason, "generation": manifest.number, "model": manifest.fingerprint}

@@ -3,7 +3,7 @@
 import { show, why } from "./api.js";
 import { copy } from "./detail/copying.js";
 import { Detail } from "./detail/detail.js";
-import { announce, find, PAUSE_MS, say } from "./elements.js";
+import { announce, find, narrow, PAUSE_MS, say } from "./elements.js";
 import { Filters } from "./filters/filters.js";
 import { frame, Grid } from "./results/grid.js";
 import { Incoming } from "./picture/incoming.js";
@@ -28,7 +28,6 @@ let typing = false; // a run of keystrokes is one step of the browser's history
 let unwritten = null; // how the address is to follow the state, where it does not yet
 let drawnLook = null; // most keystrokes leave it as it is
 const words = find("#words");
-const narrow = matchMedia("(max-width: 47.99rem)");
 
 const look = () => lookOf(state);
 const grid = new Grid(find("#grid"), {

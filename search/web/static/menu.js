@@ -31,7 +31,7 @@ function drawn(item) {
   if (item.heading) return make("p", { className: "heading", role: "presentation", textContent: item.heading });
   const checked = item.checked === undefined ? null : String(item.checked);
   return make("button", {
-    type: "button", className: "choice", role: checked === null ? "menuitem" : "menuitemradio", "aria-checked": checked, tabIndex: -1,
+    className: "choice", role: checked === null ? "menuitem" : "menuitemradio", "aria-checked": checked, tabIndex: -1,
     onclick: () => { find("#choices").hidePopover(); item.act(); },
   }, item.symbol && symbol(item.symbol), make("span", { className: "what" }, make("span", { textContent: item.title }), item.note && make("small", { textContent: item.note })),
   checked === "true" && symbol("check"));
@@ -40,19 +40,17 @@ function drawn(item) {
 /** Below the button, above it where that has more room, beside it where neither has enough; always inside the window. */
 function place(menu, button) {
   const at = button.getBoundingClientRect();
-  const [width, below] = [menu.offsetWidth, innerHeight - at.bottom - 2 * GAP];
-  if (menu.scrollHeight > below && at.left > width + 2 * GAP) { // what is looked at meanwhile stays in sight
-    const top = Math.max(GAP, Math.min(at.top, innerHeight - menu.scrollHeight - GAP));
-    const placed = { left: `${at.left - width - GAP}px`, top: `${top}px`, most: `${innerHeight - top - GAP}px`, bottom: "auto" };
-    for (const [name, value] of Object.entries(placed)) menu.style.setProperty(`--${name}`, value);
-    return;
-  }
-  const isAbove = below < menu.scrollHeight && at.top > below;
+  const [width, height, below] = [menu.offsetWidth, menu.scrollHeight, innerHeight - at.bottom - 2 * GAP];
+  const [isBeside, isAbove] = [height > below && at.left > width + 2 * GAP, height > below && at.top > below]; // beside it, what is looked at stays in sight
+  const top = isBeside ? Math.max(GAP, Math.min(at.top, innerHeight - height - GAP)) : at.bottom + GAP;
   const left = Math.max(GAP, Math.min(at.right - width, innerWidth - width - GAP));
-  menu.style.setProperty("--left", `${at.left + width < innerWidth - GAP ? at.left : left}px`);
-  menu.style.setProperty("--most", `${(isAbove ? at.top : innerHeight - at.bottom) - 2 * GAP}px`);
-  menu.style.setProperty("--top", isAbove ? "auto" : `${at.bottom + GAP}px`);
-  menu.style.setProperty("--bottom", isAbove ? `${innerHeight - at.top + GAP}px` : "auto");
+  const placed = {
+    left: isBeside ? at.left - width - GAP : at.left + width < innerWidth - GAP ? at.left : left,
+    most: isAbove && !isBeside ? at.top - 2 * GAP : innerHeight - top - GAP,
+    top: isAbove && !isBeside ? null : top,
+    bottom: isAbove && !isBeside ? innerHeight - at.top + GAP : null,
+  };
+  for (const [name, pixels] of Object.entries(placed)) menu.style.setProperty(`--${name}`, pixels === null ? "auto" : `${pixels}px`);
 }
 
 /** Listen once, for all menus there will be. */

@@ -11,9 +11,9 @@ export class Code {
   constructor({ look }) {
     Object.assign(this, { look, icon: null, signal: null, format: null, text: null });
     this.title = make("span", { textContent: "…" });
-    this.menu = make("button", { type: "button", className: "framework", "aria-haspopup": "menu", "aria-expanded": "false", "data-key": "framework", onclick: () => this.#offer() },
+    this.menu = make("button", { className: "framework", "aria-haspopup": "menu", "aria-expanded": "false", "data-key": "framework", onclick: () => this.#offer() },
       make("span", { className: "hidden", textContent: "Format: " }), this.title, symbol("chevron-down"));
-    this.button = make("button", { type: "button", className: "primary", "data-key": "copy", onclick: () => this.#copy() }, symbol("copy"), "Copy");
+    this.button = make("button", { className: "primary", "data-key": "copy", onclick: () => this.#copy() }, symbol("copy"), "Copy");
     this.code = make("code");
     this.note = make("p", { className: "aside" });
     this.element = make("div", { className: "copy", role: "group", "aria-label": "Copy" }, this.menu, this.button,

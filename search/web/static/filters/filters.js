@@ -85,7 +85,7 @@ export class Filters {
   #button({ kind, title, n, open }) {
     const isOpen = this.menu.button?.dataset.kind === kind;
     return make("button", {
-      type: "button", className: "filter", "data-kind": kind, "aria-haspopup": "dialog", "aria-expanded": String(isOpen), "data-on": n ? "" : null, onclick: open,
+      className: "filter", "data-kind": kind, "aria-haspopup": "dialog", "aria-expanded": String(isOpen), "data-on": n ? "" : null, onclick: open,
     }, title, symbol("chevron-down"));
   }
 
@@ -110,12 +110,12 @@ export class Filters {
   }
 
   #chip({ text, n, less }) {
-    return make("button", { type: "button", className: "chip", onclick: () => this.change(less), "data-kind": `chip-${text}` },
+    return make("button", { className: "chip", onclick: () => this.change(less), "data-kind": `chip-${text}` },
       make("span", { className: "hidden", textContent: "Remove filter " }), text,
       n !== undefined && make("span", { className: "count", textContent: n.toLocaleString("en") }), symbol("x"));
   }
 
   #clearAll() {
-    return make("button", { type: "button", className: "quiet", textContent: "Clear all", onclick: this.clear, "data-kind": "clear" });
+    return make("button", { className: "quiet", textContent: "Clear all", onclick: this.clear, "data-kind": "clear" });
   }
 }

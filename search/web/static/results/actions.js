@@ -25,7 +25,7 @@ export function watchActions(list, { hitOf, isKept, act, select }) {
     refresh(hit);
   };
   const button = ([name, drawing, text, key], hit) => make("button", {
-    type: "button", className: `act-${name}`, "aria-label": text(hit.name), title: `${text(hit.name)} (${key})`,
+    className: `act-${name}`, "aria-label": text(hit.name), title: `${text(hit.name)} (${key})`,
     onclick: (event) => {
       act(name, hit);
       refresh(hit);

@@ -6,7 +6,7 @@ import { asks, countFilters, IN_ENGLISH } from "../state.js";
 
 const UNKNOWN_SET = /no set "(.*?)" in this library(?:; near: (.*))?/;
 
-const link = (textContent, onclick) => make("button", { type: "button", className: "link", textContent, onclick });
+const link = (textContent, onclick) => make("button", { className: "link", textContent, onclick });
 
 export class Remarks {
   /** `change(changes)` alters the state, `clearFilters()` takes all filters away, `filters()` tells which are on; `pictures` are what
@@ -72,7 +72,7 @@ export class Remarks {
         const left = hits.length && !isDoubtful ? `${n.toLocaleString("en")}${isMore ? "+" : ""} ${n === 1 ? "fits" : "fit"} without it` : "none fits without it, either";
         told.textContent = [told.textContent, left].filter(Boolean).join("; ");
       }).catch(() => {}); // its cross is there all the same
-      return make("p", { className: "cause" }, make("button", { type: "button", className: "chip", onclick: () => this.change(less) }, make("span", { className: "hidden", textContent: "Remove filter " }), text, symbol("x")), told);
+      return make("p", { className: "cause" }, make("button", { className: "chip", onclick: () => this.change(less) }, make("span", { className: "hidden", textContent: "Remove filter " }), text, symbol("x")), told);
     });
     return causes.length > 0 && make("div", { className: "causes" }, make("p", { textContent: asks(state) ? "These filters may be why:" : "Take one away:" }), causes, causes.length > 1 && this.#withoutFilters());
   }
@@ -88,7 +88,7 @@ export class Remarks {
     const pictures = isOfPicture ? [["Choose another part", this.pictures.cut], ["Choose another picture", this.pictures.choose]] : [];
     const ways = [...sets, ...pictures, ...(again ? [["Try again", again]] : [])];
     return make("div", { className: "nothing" }, make("h2", { textContent: title }), text && make("p", { textContent: text }), stays && make("p", { textContent: "The icons below are those found before." }),
-      make("div", { className: "ways" }, ways.map(([textContent, onclick]) => make("button", { type: "button", className: "button", textContent, onclick }))));
+      make("div", { className: "ways" }, ways.map(([textContent, onclick]) => make("button", { className: "button", textContent, onclick }))));
   }
 
   /** Of an icon in a picture: a way to more hits than were asked for, or why there are none. */

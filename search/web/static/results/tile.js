@@ -35,7 +35,7 @@ function unseen(hit, isKept, stack) {
 /** A tile of one icon; `stack` tells of icons of other sets that bear its name: `{ n, isOpen, isFirst }`, `n` sets in all. */
 export function tile(hit, { stack = null, isKept }) {
   const cell = make("li", { className: "cell" },
-    make("button", { className: "tile", type: "button", tabIndex: -1, "data-id": hit.id, title: [hit.key, hit.style].filter(Boolean).join(" · ") },
+    make("button", { className: "tile", tabIndex: -1, "data-id": hit.id, title: [hit.key, hit.style].filter(Boolean).join(" · ") },
       frame(hit),
       make("span", { className: "name", textContent: shortened(hit.name), "data-long": hit.name.length > LONG[0] ? "" : null }),
       make("span", { className: "hidden unseen" })));
@@ -69,7 +69,7 @@ export function restack(cell, hit, stack) {
 
 function unfold(hit, { n, isOpen }) {
   return make("button", {
-    className: "unfold", type: "button", tabIndex: -1, "aria-expanded": String(isOpen),
+    className: "unfold", tabIndex: -1, "aria-expanded": String(isOpen),
     "aria-label": `${hit.name} in ${plural(n, "set")}`, title: `${isOpen ? "Fold" : "Unfold"} (O)`,
   }, make("span", { textContent: isOpen ? setOf(hit) : `in ${plural(n, "set")}` }));
 }

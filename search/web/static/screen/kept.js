@@ -45,7 +45,6 @@ async function store(mode, act) {
   }
 }
 
-/** A picture that is in memory. */
 export const pictureOf = (number) => kept.get(number) ?? null;
 
 const reading = new Map();

@@ -17,7 +17,7 @@ export class ScreenView {
     this.list = new FoundList(parts);
     this.title = make("h2", {});
     this.note = make("p", { className: "aside", hidden: true });
-    this.all = make("button", { type: "button", className: "button primary", onclick: () => this.#takeAll() }, symbol("check"), make("span", {}));
+    this.all = make("button", { className: "button primary", onclick: () => this.#takeAll() }, symbol("check"), make("span", {}));
     this.names = make("div", { className: "names" }, make("div", { className: "names-head" }, this.title, this.all), this.note, this.list.element);
     this.none = make("div", { className: "nothing", hidden: true });
     root.replaceChildren(make("div", { className: "parts" }, this.stage.element, this.names, this.none));
@@ -106,8 +106,8 @@ export class ScreenView {
     this.none.replaceChildren(make("h2", { textContent: "No icons here" }),
       make("p", { textContent: "Nothing in this picture looks like the icons of an interface. What you can try:" }),
       make("div", { className: "ways" },
-        make("button", { type: "button", className: "button primary", onclick: () => this.asIcon(this.number) }, symbol("search"), "Search it as one icon"),
-        make("button", { type: "button", className: "button", onclick: () => this.cut(this.number) }, symbol("crop"), "Crop by hand")));
+        make("button", { className: "button primary", onclick: () => this.asIcon(this.number) }, symbol("search"), "Search it as one icon"),
+        make("button", { className: "button", onclick: () => this.cut(this.number) }, symbol("crop"), "Crop by hand")));
   }
 
   /** It was dropped in another browser, or long ago. */

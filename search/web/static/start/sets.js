@@ -89,7 +89,7 @@ export class Sets {
         make("span", { className: "mosaic", "aria-hidden": "true" }, Array.from({ length: SAMPLED }, () => make("span", { className: "picture waiting" }))),
         make("span", { className: "title", textContent: title }),
         make("span", { className: "facts" }, make("span", { className: "count", textContent: plural(n, "icon") }), make("span", { textContent: [licence ?? "licence unknown", styles[0]].filter(Boolean).join(" · ") }))),
-      make("button", { type: "button", className: "pin", "aria-label": `Pin ${title}`, title: "Pin: show it first", onclick: ({ currentTarget }) => this.#pin(key, currentTarget) }, symbol("pin")));
+      make("button", { className: "pin", "aria-label": `Pin ${title}`, title: "Pin: show it first", onclick: ({ currentTarget }) => this.#pin(key, currentTarget) }, symbol("pin")));
     item.card = card;
     return item;
   }

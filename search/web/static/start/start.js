@@ -45,13 +45,13 @@ export class Start {
   }
 
   #chip(words, drawing) {
-    return make("li", { "data-words": words }, make("button", { type: "button", className: "suggestion", onclick: () => this.ask(words) }, symbol(drawing), words));
+    return make("li", { "data-words": words }, make("button", { className: "suggestion", onclick: () => this.ask(words) }, symbol(drawing), words));
   }
 
   #icon(icon) {
     const label = `${icon.name}, ${icon.set_title || icon.set}`;
     const framed = frame(icon, { px: 24 });
-    const item = make("li", {}, make("button", { type: "button", className: "recent", title: label, "aria-label": label, onclick: () => this.open(icon) }, framed));
+    const item = make("li", {}, make("button", { className: "recent", title: label, "aria-label": label, onclick: () => this.open(icon) }, framed));
     find("img", framed).addEventListener("error", () => { forgetOpened(icon); item.remove(); }, { once: true });
     return item;
   }

@@ -1,11 +1,11 @@
 // Where are the icons that were kept? A dialog that lists them: to open, rename, take along as a file, or delete.
 
 import { summedUp } from "../detail/licences.js";
-import { find, make, plural, say, symbol } from "../elements.js";
+import { find, head, make, plural, say, symbol } from "../elements.js";
 import { openMenu } from "../menu.js";
 import { frame } from "../results/grid.js";
 import { collections, fromFile, toFile } from "./collections.js";
-import { save } from "./exporting.js";
+import { fileName, save } from "./exporting.js";
 import { askName } from "./naming.js";
 import { chosen, KEPT } from "./store.js";
 import { offerUndo } from "./undo.js";
@@ -25,11 +25,10 @@ export function showShelf({ open }) {
   };
   file.addEventListener("change", async () => { for (const one of file.files) await take(one); file.value = ""; });
   dialog.append(
-    make("div", { className: "head" }, make("h2", { id: "shelf-title", textContent: "Kept icons" }),
-      make("button", { type: "button", className: "quiet", "aria-label": "Close", onclick: () => dialog.close() }, symbol("x"))),
+    head("shelf-title", "Kept icons", () => dialog.close()),
     list,
     make("div", { className: "foot" }, make("p", { className: "aside", textContent: "Kept in this browser. A file takes a collection to another one, or to icons export." }),
-      make("button", { type: "button", className: "button", onclick: () => file.click() }, symbol("upload"), "Read a file"), file));
+      make("button", { className: "button", onclick: () => file.click() }, symbol("upload"), "Read a file"), file));
   const places = [collections, chosen];
   for (const place of places) place.addEventListener("change", fill);
   dialog.addEventListener("close", () => { for (const place of places) place.removeEventListener("change", fill); dialog.remove(); });
@@ -43,7 +42,7 @@ const empty = () => make("li", { className: "empty" }, symbol("folder"), make("p
 
 const mosaic = (icons) => make("span", { className: "peek", "aria-hidden": "true" }, icons.filter(({ id }) => id !== null).slice(0, SHOWN).map((icon) => frame(icon, { lazy: false, px: 22 })));
 
-const opening = (title, icons, leave, drawing) => make("button", { type: "button", className: "row", onclick: leave },
+const opening = (title, icons, leave, drawing) => make("button", { className: "row", onclick: leave },
   make("span", { className: "what" }, make("strong", {}, drawing && symbol(drawing), title), make("small", { textContent: `${plural(icons.length, "icon")}${described(icons)}` })), mosaic(icons));
 
 /** Of icons that a file named nothing is known but their keys. */
@@ -77,14 +76,12 @@ function join(name, icons, said) {
 const row = (one, leave) => make("li", {}, opening(one.name, one.icons, () => leave(one.name)), more(one.name, [
   { title: "Keep all", symbol: "check", act: () => chosen.add(one.icons.filter(({ id }) => id !== null)) },
   { title: "Rename", symbol: "pencil", act: () => rename(one) },
-  { title: "Download as a file", symbol: "download", act: () => save(new Blob([toFile(one)], { type: "application/json" }), `${slug(one.name)}.json`) },
+  { title: "Download as a file", symbol: "download", act: () => save(new Blob([toFile(one)], { type: "application/json" }), `${fileName(one.name)}.json`) },
   { title: "Delete", symbol: "trash-2", act: () => attempt(() => offerUndo(`“${one.name}” deleted`, collections.remove(one.name))) },
 ]));
 
-const slug = (name) => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "") || "collection";
-
 function more(name, items) {
-  const button = make("button", { type: "button", className: "quiet", "aria-label": `More for ${name}`, title: "More", "aria-haspopup": "menu", "aria-expanded": "false" }, symbol("ellipsis"));
+  const button = make("button", { className: "quiet", "aria-label": `More for ${name}`, title: "More", "aria-haspopup": "menu", "aria-expanded": "false" }, symbol("ellipsis"));
   button.addEventListener("click", () => openMenu(button, { label: name, items }));
   return button;
 }

@@ -20,9 +20,9 @@ export class Tray {
     this.more = make("span", { className: "rest" });
     this.count = make("strong");
     this.licences = make("span");
-    const button = (text, drawing, act, extra = {}) => make("button", { type: "button", className: "act", onclick: act, ...extra }, symbol(drawing), make("span", { textContent: text }));
+    const button = (text, drawing, act, extra = {}) => make("button", { className: "act", onclick: act, ...extra }, symbol(drawing), make("span", { textContent: text }));
     this.export = button("Export", "download", () => this.#export(), { "aria-haspopup": "menu", "aria-expanded": "false" });
-    this.format = make("button", { type: "button", className: "act next", "aria-label": "Copy all as …", title: "Copy all as …", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => this.#chooseFormat() }, symbol("chevron-down"));
+    this.format = make("button", { className: "act next", "aria-label": "Copy all as …", title: "Copy all as …", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => this.#chooseFormat() }, symbol("chevron-down"));
     bar.replaceChildren(this.list, this.more, make("div", { className: "sum" }, this.count, this.licences),
       make("div", { className: "acts", role: "group", "aria-label": "All kept icons" },
         make("span", { className: "joined" }, button("Copy all", "copy", () => this.#copy(), { className: "act primary" }), this.format),
@@ -55,8 +55,8 @@ export class Tray {
     const isHere = icon.id !== null;
     const title = isHere ? `${icon.name}, ${icon.set_title || icon.set}` : `${icon.key}, not in this library`;
     return make("li", {},
-      make("button", { type: "button", className: "tile", title, "aria-label": title, disabled: !isHere, onclick: () => this.open(icon) }, isHere ? frame(icon, { lazy: false, px: 24 }) : make("span", { className: "picture gone" })),
-      make("button", { type: "button", className: "drop", title: `Leave out ${icon.name}`, "aria-label": `Leave out ${icon.name}`, onclick: () => chosen.remove([icon.key]) }, symbol("x")));
+      make("button", { className: "tile", title, "aria-label": title, disabled: !isHere, onclick: () => this.open(icon) }, isHere ? frame(icon, { lazy: false, px: 24 }) : make("span", { className: "picture gone" })),
+      make("button", { className: "drop", title: `Leave out ${icon.name}`, "aria-label": `Leave out ${icon.name}`, onclick: () => chosen.remove([icon.key]) }, symbol("x")));
   }
 
   /** How many pictures are out of sight; how much of the page the bar covers. */

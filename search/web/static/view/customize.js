@@ -19,8 +19,8 @@ export class Customize {
     Object.assign(this, { panel, button, main, dialog, change });
     panel.replaceChildren(
       make("div", { className: "menu-head" }, make("h2", { textContent: "Customize" }),
-        make("button", { type: "button", className: "quiet reset", onclick: () => change(plainLook()) }, "Reset"),
-        make("button", { type: "button", className: "quiet done", textContent: "Done", onclick: () => this.toggle() })),
+        make("button", { className: "quiet reset", onclick: () => change(plainLook()) }, "Reset"),
+        make("button", { className: "quiet done", textContent: "Done", onclick: () => this.toggle() })),
       this.#colours(), this.#strokes(), this.#sizes(), this.#segments("joins", "Corners", JOINS), this.#segments("names", "Names", NAMES), this.#grounds(),
       make("p", { className: "note", textContent: "Colour, stroke and corners apply where an icon leaves them open: outlines have strokes, filled icons have none." }));
     button.addEventListener("click", () => this.toggle());
@@ -63,7 +63,7 @@ export class Customize {
     const { least, most, step } = STROKES;
     const [range, label] = this.#range("stroke", "Stroke width", { min: least, max: most, step, oninput: () => this.change({ stroke: Number(range.value) }) });
     this.stroke = range;
-    this.asDrawn = make("button", { type: "button", className: "quiet undo", "aria-label": "Stroke width as drawn", title: "As drawn", onclick: () => { this.change({ stroke: null }); range.focus(); } }, symbol("rotate-ccw"));
+    this.asDrawn = make("button", { className: "quiet undo", "aria-label": "Stroke width as drawn", title: "As drawn", onclick: () => { this.change({ stroke: null }); range.focus(); } }, symbol("rotate-ccw"));
     return make("div", { className: "strokes" }, label, this.asDrawn);
   }
 
