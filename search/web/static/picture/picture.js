@@ -2,7 +2,7 @@
 
 const LONGEST = 160; // pixels: more than twice what the encoder looks at
 const MOST_BYTES = 40e6;
-const MOST_PIXELS = 36e6; // of a larger picture no icon is lost if it is halved, and a server would refuse it
+const MOST_PIXELS = 16e6; // a screen of 5K has less; a larger picture is halved, as a server would refuse it
 const LONGEST_END = 65_536; // bytes in which a PNG says that it ends, and what some programs put behind that
 const MOST_SENT = 9e6; // bytes of a whole picture: a server takes ten million unless told
 const SENT_AS_IT_IS = ["image/png", "image/jpeg", "image/webp"];
