@@ -25,7 +25,7 @@ ARGUMENTS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars"),
     "--process-per-site",  # pages of one context share a process: to start one is half of what a page takes
 )
-PATIENCE_MS = 8_000
+PATIENCE_MS = 120_000
 """Until a page is said to hang: no test is about the speed of the machine."""
 GRANTED = ["clipboard-read", "clipboard-write"]
 WINDOW = {"viewport": {"width": 1280, "height": 860}}
