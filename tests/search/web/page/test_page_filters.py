@@ -73,6 +73,7 @@ def test_filters_that_leave_nothing_are_named_with_a_cross_each_and_an_unknown_s
     expect(page).to_have_url(re.compile("set=drawn"))
 
 
+@pytest.mark.slow
 def test_corners_stand_among_styles(open_page: Open) -> None:
     page = open_page("/health", forgives="status of 400")  # no icon here has any
     corners = [{"value": value, "title": value, "n": 2} for value in ("rounded", "sharp")]

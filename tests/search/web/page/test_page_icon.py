@@ -227,7 +227,9 @@ def _apart(page: "Page", one: str, other: str) -> bool:
     return any(p[at] + p[side] <= q[at] for p, q in ((a, b), (b, a)) for at, side in (("x", "width"), ("y", "height")))  # type: ignore[literal-required]
 
 
-@pytest.mark.parametrize("look", [{"viewport": {"width": 1440, "height": 900}}, PHONE])
+@pytest.mark.parametrize(
+    "look", [{"viewport": {"width": 1440, "height": 900}}, pytest.param(PHONE, marks=pytest.mark.slow)]
+)
 def test_what_is_adjusted_stays_in_sight(open_page: Open, look: dict[str, Any]) -> None:
     page = open_page("/?q=heart", **look)
     page.locator("#customize").click()

@@ -194,6 +194,7 @@ def _is_painted(page: "Page", colour: str) -> None:
     expect_centre(page, page.locator("#grid img"), colour)
 
 
+@pytest.mark.slow
 def test_no_picture_is_that_of_the_library_that_was_served_here_before(
     open_page: Open, tiny_model: Path, tmp_path: Path
 ) -> None:

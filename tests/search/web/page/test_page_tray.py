@@ -180,6 +180,7 @@ def test_a_file_that_is_no_collection_is_refused(page: "Page", content: str, sai
     shows(page, {"#toast": said})
 
 
+@pytest.mark.slow
 def test_stars_of_an_older_page_become_a_collection_and_a_click_counts_while_more_becomes_known(
     open_page: Open,
 ) -> None:

@@ -30,7 +30,7 @@ def test_results_come_while_typing_and_the_address_follows(page: "Page") -> None
     shows(page, {"#grid .name": ["moon"]})  # names that begin so, no meaning
 
 
-@pytest.mark.parametrize("width", [1920, 720, 390])
+@pytest.mark.parametrize("width", [1920, *(pytest.param(width, marks=pytest.mark.slow) for width in (720, 390))])
 def test_the_start_page_shows_at_first_sight_what_can_be_done(open_page: Open, width: int) -> None:
     page = open_page(viewport={"width": width, "height": 900})
     ways = ["Say what it means", "Drop a picture", "Take a screen apart", "Draw it"]
