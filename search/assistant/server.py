@@ -61,7 +61,7 @@ class _Assistant(MCPServer):
         """
         lines, server = _Lines(), self._lowlevel_server
         async with stdio_server(stdin=cast(Any, lines)) as (messages, answers):
-            answered = cast(Any, _Messages(messages, answers))
+            answered = cast(Any, _messages(messages, answers))
             await server.run(answered, answers, server.create_initialization_options())
         if lines.is_too_long:
             raise IconsError(f"stdin has a line of more than {_LONGEST_LINE / 1e6:g} MB, which is no message")
@@ -80,20 +80,13 @@ class _Lines:
             yield line.decode(errors="replace")
 
 
-class _Messages:
+async def _messages(stream: Any, answers: Any) -> AsyncIterator[Any]:
     """The messages of a stream; what is none is answered here."""
-
-    def __init__(self, stream: Any, answers: Any) -> None:
-        self._stream = stream
-        self._answers = answers
-        self.aclose = stream.aclose
-
-    async def __aiter__(self) -> AsyncIterator[Any]:
-        async for message in self._stream:
-            if not isinstance(message, ValidationError):
-                yield message
-            elif refusal := _refusal(message):
-                await self._answers.send(SessionMessage(refusal))
+    async for message in stream:
+        if not isinstance(message, ValidationError):
+            yield message
+        elif refusal := _refusal(message):
+            await answers.send(SessionMessage(refusal))
 
 
 def _refusal(error: ValidationError) -> JSONRPCError | None:

@@ -158,8 +158,7 @@ class IconTools:
         engine = self._engine
         icon = engine.find(key) if key else None
         pixels = shown_icon(picture, size=engine.image_size) if picture else None
-        asked = Query(words=query, icon=icon, picture=pixels)
-        filters = Filters(sets=tuple(sets), styles=tuple(styles))
+        asked, filters = Query(words=query, icon=icon, picture=pixels), Filters(sets=tuple(sets), styles=tuple(styles))
         return _answered(engine.ask(asked, filters=filters, window=Window(k=k)))
 
     def pick_icons(
@@ -170,12 +169,11 @@ class IconTools:
         format: Format = "",
     ) -> Plain:
         """Pick an icon for each of many needs, all of one set; with format as code."""
-        chosen = framework(format) if format else None
         how = Picking(
             filters=Filters(sets=tuple(sets), styles=tuple(styles)),
             window=Window(k=MOST_SHOWN),
             first=True,
-            framework=chosen,
+            framework=framework(format) if format else None,
         )
         queries = [Query(words=need) for need in read_needs(needs)]
         picked = pick_icons(self._engine, queries, how, progress=lambda *_: None)
@@ -195,7 +193,7 @@ class IconTools:
         if len(icons) > MOST_LOCATED:
             least = sorted((icon.score for icon in icons), reverse=True)[MOST_LOCATED - 1]
             icons = [icon for icon in icons if icon.score >= least][:MOST_LOCATED]
-        more = {"n_found": found.n_found} if found.n_found > len(icons) else {}
+        more = _stated(n_found=found.n_found if found.n_found > len(icons) else None)
         return {"kind": found.kind, "icons": list(map(_located, icons)), **more, **_coded(code)}
 
     def map_icons(
@@ -211,7 +209,7 @@ class IconTools:
         sure = {one.source.key: one.target.name.key for one in found if one.target and not one.is_doubtful}
         others = (one for one in found if one.is_doubtful or not one.target)
         doubtful = {one.source.key: [candidate.name.key for candidate in one.candidates] for one in others}
-        return {"icons": sure, **({"doubtful": doubtful} if doubtful else {})}
+        return {"icons": sure, **_stated(doubtful=doubtful)}
 
     def show_icon(self, key: Text) -> Plain:
         """Tell tags, categories, licence, file and variants of an icon."""
@@ -220,7 +218,7 @@ class IconTools:
         hit = {name: value for name, value in plain.pop("hit").items() if name not in _MEASURED}
         for others in ("variants", "near_duplicates"):
             plain[others] = [other["key"] for other in plain[others]]
-        return {name: value for name, value in {**hit, **plain}.items() if value not in (None, "", [], ())}
+        return _stated(**hit, **plain)
 
     def get_code(
         self,
@@ -232,9 +230,9 @@ class IconTools:
     ) -> str:
         """Write icons as code, imports first. An unknown format names near ones."""
         engine, chosen = self._engine, framework(format)
-        look = Look(colour=colour or None, size=size or None, stroke_width=stroke_width or None)
         icons = ((engine.show(icon).hit, icon) for icon in map(engine.find, keys))
         named = [named_icon(hit, engine.picture(icon) if chosen.needs_svg else None) for hit, icon in icons]
+        look = Look(colour=colour or None, size=size or None, stroke_width=stroke_width or None)
         return write(named, chosen, look).code
 
     def check_icons(
@@ -257,8 +255,8 @@ class IconTools:
             raise IconsError("say what to look at: paths of folders, or a set")
         from search.linting.lint import LintOptions, lint
 
-        folders = tuple(Path(path).expanduser() for path in paths)
-        asked = LintOptions(folders=folders, sets=tuple(sets), rules=(rule,) if rule else ())
+        folders, rules = tuple(Path(path).expanduser() for path in paths), (rule,) if rule else ()
+        asked = LintOptions(folders=folders, sets=tuple(sets), rules=rules)
         report = lint(asked, library=self._engine.library, progress=lambda *_: None)
         most = MOST_FINDINGS if rule else MOST_OF_A_RULE
         by_rule = {rule: [one for one in report.findings if one.rule == rule][:most] for rule in report.counts}
@@ -277,32 +275,34 @@ _MEASURED = {"score", "similarity", "exact", "n_variants", "also", "n_also", "id
 _DOUBTFUL = {"note": "no good match"}
 
 
+def _stated(**values: Any) -> Plain:
+    """Those that say something."""
+    return {name: value for name, value in values.items() if value not in (None, "", [], (), {})}
+
+
 def _answered(answer: Answer) -> Plain:
     """The hits of an answer, and what is to be said of it."""
-    said = {
-        "is_more": answer.is_more,
-        "note": "no good match; these come nearest" if answer.is_doubtful else None,
-        "read_as": answer.read_as and str(answer.read_as),
-        "did_you_mean": answer.spelled,
-    }
-    told = {name: value for name, value in said.items() if value}
+    told = _stated(
+        is_more=answer.is_more or None,
+        note="no good match; these come nearest" if answer.is_doubtful else None,
+        read_as=answer.read_as and str(answer.read_as),
+        did_you_mean=answer.spelled,
+    )
     return {"icons": list(map(_found, answer.hits)), "n_found": answer.n_found, **told}
 
 
 def _found(hit: Hit) -> Plain:
     """An icon in a few words."""
-    plain = {"key": hit.key, "style": hit.style, "licence": hit.licence, "score": round(hit.score, 2)}
-    known = {name: value for name, value in plain.items() if value is not None}
-    return {**known, "also": list(hit.also)} if hit.also else known
+    score, also = round(hit.score, 2), list(hit.also)
+    return _stated(key=hit.key, style=hit.style, licence=hit.licence, score=score, also=also)
 
 
 def _picked(pick: Pick) -> Plain:
     """What a need has found: its icon, and the others that were near."""
     if not pick.chosen:
         return {"need": pick.need, "note": "nothing found"}
-    note = _DOUBTFUL if pick.found.is_doubtful else {}
-    others = [hit.key for hit in pick.hits if hit is not pick.chosen]
-    return {"need": pick.need, "key": pick.chosen.key, **note, "or": others}
+    plain = {"need": pick.need, "key": pick.chosen.key} | (_DOUBTFUL if pick.found.is_doubtful else {})
+    return plain | {"or": [hit.key for hit in pick.hits if hit is not pick.chosen]}
 
 
 def _located(icon: LocatedIcon) -> Plain:
@@ -310,26 +310,23 @@ def _located(icon: LocatedIcon) -> Plain:
     if not icon.hits:
         return {"box": icon.box, "note": "no name found"}
     first, *others = icon.hits
-    note = _DOUBTFUL if first.score < GOOD_SCORE else {}
-    plain = {"box": icon.box, "key": first.key, "score": round(first.score, 2), **note}
-    return {**plain, "or": [hit.key for hit in others]} if others else plain
+    plain = {"box": icon.box, "key": first.key, "score": round(first.score, 2)}
+    return plain | (_DOUBTFUL if first.score < GOOD_SCORE else {}) | _stated(**{"or": [hit.key for hit in others]})
 
 
 def _coded(done: Written | None, *, remarked: bool = False) -> Plain:
     """Icons as code, what is to be installed for it, and what can't be written."""
     if done is None:
         return {}
-    said = {"install": done.snippet.install, "refused": dict(done.refused)}
     code = done.remarked if remarked else done.snippet.code
-    return {"code": code, **{name: value for name, value in said.items() if value}}
+    return {"code": code, **_stated(install=done.snippet.install, refused=dict(done.refused))}
 
 
 def _checked(found: Checked) -> Plain:
     """What is to be mended, each with its place and the nearest real icon; how many names were read."""
     lines = [f"{one.path}:{one.line}:{one.column}: {one.message}" for one in found.findings[:MOST_FINDINGS]]
     absent = [one.key for one in found.sets if not one.is_here]
-    said = {"sets_not_in_this_library": absent, "not_readable": len(found.computed)}
-    more = {name: value for name, value in said.items() if value}
+    more = _stated(sets_not_in_this_library=absent, not_readable=len(found.computed) or None)
     return {"findings": lines, "n_findings": len(found.findings), "names": found.n_references, **more}
 
 

@@ -22,6 +22,9 @@ LARGEST = 10_000
 """Pixels of a copy."""
 _CURRENT_COLOUR = re.compile(rb"\bcurrentColor\b", re.IGNORECASE)
 _FILL = re.compile(rb"\sfill\s*=|\bfill\s*:")
+_SHAPE = re.compile(rb"<(?:path|circle|ellipse|rect|line|poly\w+|text|use)\b[^>]*")
+_WITHIN = re.compile(rb"<svg\b[^>]*>\s*<g\b[^>]*\sfill=[^>]*>(?:(?!</?g\b).)*</g>\s*</svg>\s*$", re.DOTALL)
+"""A group that states a fill and holds all there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +85,12 @@ AS_IT_IS = Look()
 
 
 def coloured(document: bytes, colour: str) -> bytes:
-    """Give a colour to currentColor, and to shapes without any fill, black otherwise."""
+    """Give a colour to currentColor, and to shapes without any fill, black otherwise, if there are any."""
     paint = colour.encode("ascii")
-    return _CURRENT_COLOUR.sub(paint, with_attribute(document, b' fill="%b"' % paint, unless=_FILL))
+    shapes = _SHAPE.findall(document)
+    is_stated = bool(shapes) and (all(map(_FILL.search, shapes)) or _WITHIN.search(document) is not None)
+    filled = document if is_stated else with_attribute(document, b' fill="%b"' % paint, unless=_FILL)
+    return _CURRENT_COLOUR.sub(paint, filled)
 
 
 def with_attribute(document: bytes, attribute: bytes, *, unless: re.Pattern[bytes]) -> bytes:

@@ -1,5 +1,6 @@
 """A choice of icons written for a framework: what is imported, once, and one use an icon."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,8 +26,10 @@ class Snippet:
     install: str | None
     """The command that installs what is imported; None where nothing is."""
     left_out: tuple[str, ...] = ()
-    """What of the look this framework can't state, by the names of its fields."""
+    """What of the look this framework can't state, by the names of its fields; "stroke": that lines are drawn."""
 
+
+_STROKED = re.compile(rb"\bstroke\s*[=:]\s*[\"']?\s*(?!none|transparent)[\w#]")
 
 _Written = tuple[Sequence[str], Sequence[str], Sequence[str], tuple[str, ...]]
 """Imports, uses, packages of npm, and what of the look could not be stated."""
@@ -143,7 +146,11 @@ def _classes(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _W
 
 def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
     uses = [DRAWINGS[framework.name](icon, look) for icon in _with_distinct_names(icons)]
-    return [REACT_IMPORT] if framework.name == "react" else [], uses, [], ()
+    left_out: tuple[str, ...] = ()
+    if framework.name == "path":  # numbers alone
+        is_stroked = any(_STROKED.search(icon.svg or b"") for icon in icons)
+        left_out = (*(("stroke",) if is_stroked else ()), *_stated(framework, look)[1])
+    return [REACT_IMPORT] if framework.name == "react" else [], uses, [], left_out
 
 
 def _with_distinct_names(icons: Sequence[NamedIcon]) -> list[NamedIcon]:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from threading import Lock
 from typing import Any, Literal, TypeVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -147,17 +146,16 @@ class Gate:
     """Threads behind a bounded queue."""
 
     def __init__(self, *, threads: int, waiting: int, seconds: float) -> None:
-        self.n_inside = 0
+        self.inside: set[Future[Any]] = set()
         """Requests at work or waiting. One that ran out of time counts until its thread is free again."""
         self._capacity = threads + waiting
         self._seconds = seconds
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="icons")
-        self._lock = Lock()
 
     @property
     def is_full(self) -> bool:
         """Whether the next one would not be let in."""
-        return self.n_inside >= self._capacity
+        return len(self.inside) >= self._capacity
 
     async def run(self, work: Callable[[], Result]) -> Result:
         """Do some work in a thread, which `deadline` tells when nobody waits for it any more.
@@ -166,10 +164,8 @@ class Gate:
             BusyError: the queue is full.
             TooSlowError: it took too long, waiting included.
         """
-        with self._lock:
-            if self.is_full:
-                raise BusyError
-            self.n_inside += 1
+        if self.is_full:
+            raise BusyError
         ends = time.monotonic() + self._seconds
 
         def work_in_time() -> Result:
@@ -177,7 +173,8 @@ class Gate:
                 return work()
 
         submitted = self._pool.submit(work_in_time)
-        submitted.add_done_callback(self._leave)
+        self.inside.add(submitted)
+        submitted.add_done_callback(self.inside.discard)
         try:
             async with asyncio.timeout(self._seconds):
                 return await asyncio.wrap_future(submitted)
@@ -187,7 +184,3 @@ class Gate:
     def close(self) -> None:
         """Let nobody in any more; what waits is dropped."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _leave(self, _: "Future[Any]") -> None:
-        with self._lock:
-            self.n_inside -= 1

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -57,6 +58,8 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
+        self.text = partial(generate_latest, self._registry)
+        """All figures, in the text format."""
         ProcessCollector(registry=self._registry)  # memory, processor time, open files
         self._requests = Counter(
             "icons_requests_total", "Requests answered.", ["route", "method", "status"], registry=self._registry
@@ -75,10 +78,6 @@ class Metrics:
         method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST", "OPTIONS") else "other"
         self._requests.labels(route, method, status).inc()
         self._seconds.labels(route).observe(seconds)
-
-    def text(self) -> bytes:
-        """All figures, in the text format."""
-        return generate_latest(self._registry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +168,8 @@ class Guard:
         return None if is_open else self._refuse_stranger(request)
 
     def _refuse_stranger(self, request: Request) -> Response | None:
-        name, token = cookie_name(request.scope), request.query_params.get("token", "")
-        if (request.scope["path"], request.method) == ("/", "GET") and self._is_token(token):
+        name, token, own = cookie_name(request.scope), request.query_params.get("token", ""), self._access.token
+        if (request.scope["path"], request.method) == ("/", "GET") and _is_same(token, own):
             # The token leaves the address: pictures of a page can't send a header, but a cookie they send.
             rest = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
             response = RedirectResponse(f"/?{urlencode(rest)}" if rest else "/", 303)
@@ -178,13 +177,10 @@ class Guard:
             return response
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         is_bearer = scheme.lower() == "bearer"
-        if self._is_token(token.strip()) if is_bearer else _is_same(request.cookies.get(name, ""), self._session):
+        if _is_same(*(token.strip(), own) if is_bearer else (request.cookies.get(name, ""), self._session)):
             return None
         hint = "send the header Authorization: Bearer TOKEN, or open /?token=TOKEN in a browser"
         return JSONResponse({"error": hint}, 401, headers={"WWW-Authenticate": "Bearer"})
-
-    def _is_token(self, text: str) -> bool:
-        return self._access.token is not None and _is_same(text, self._access.token)
 
     def _foreign_page(self, request: Request) -> str | None:
         """Name the page of another server that has a browser ask; None for own pages, allowed ones, and programs.
@@ -207,8 +203,8 @@ class Guard:
         return None if is_own or (is_followed and request.method == "GET") else origin or "a page of another server"
 
 
-def _is_same(text: str, secret: str) -> bool:
-    return hmac.compare_digest(text.encode(errors="replace"), secret.encode(errors="replace"))
+def _is_same(text: str, secret: str | None) -> bool:
+    return secret is not None and hmac.compare_digest(text.encode(errors="replace"), secret.encode(errors="replace"))
 
 
 def host_of(header: str) -> str:
@@ -277,7 +273,6 @@ async def _refuse(_: Request, error: Exception) -> JSONResponse:
 
 def _reason(invalid: Mapping[str, Any]) -> str:
     """Why one parameter is refused."""
-    name = ".".join(str(part) for part in invalid["loc"][1:])
-    value = str(invalid.get("input"))
+    name, value = ".".join(str(part) for part in invalid["loc"][1:]), str(invalid.get("input"))
     shown = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
     return f'{name or "request"} is "{shown}": {invalid["msg"]}'

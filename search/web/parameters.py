@@ -272,8 +272,7 @@ class Uploads:
         if stated.isascii() and stated.isdigit() and int(stated) > _HEARD_OUT * allowed:
             raise _too_large(most, headers=_CLOSE)
         now, n = asyncio.get_running_loop().time, 0
-        latest = now() + self._limits.upload_seconds
-        ends = now() + _PATIENCE_SECONDS
+        latest, ends = now() + self._limits.upload_seconds, now() + _PATIENCE_SECONDS
         try:
             async with asyncio.timeout_at(ends) as patience:
                 async for chunk in request.stream():

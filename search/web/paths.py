@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,7 +14,6 @@ from search.drawings.collection import Collection
 from search.drawings.drawn import Corner, Look
 from search.drawings.export import Kind, Options
 from search.drawings.frameworks import FRAMEWORKS
-from search.engine import SearchEngine
 from search.query import Query as EngineQuery
 from search.web.answers import (
     API,
@@ -81,29 +81,20 @@ async def refuse_unknown(request: Request) -> None:  # of one thread: FastAPI de
             raise HTTPException(422, f'{shown(name)} is "{shown(value)}": no parameter of this path; it takes {takes}')
 
 
-def new_router(*, is_open: bool = False) -> APIRouter:
-    """A router whose paths declare what any of them may answer; an open one wants no token and takes any parameter."""
-    if is_open:
-        return APIRouter(responses=errors(*(status for status in _ALWAYS if status != 401)))
-    return APIRouter(responses=errors(*_ALWAYS), dependencies=[Depends(refuse_unknown)])
-
-
 def service_of(request: Request) -> Service:
     """The service that the app was made with."""
-    service: Service = request.app.state.service
-    return service
+    return cast(Service, request.app.state.service)
 
 
 Served = Annotated[Service, Depends(service_of)]
 
 
-def as_json(written: bytes, status: int = 200) -> Response:
-    """Send what was written as its model says."""
-    return Response(written, status, media_type="application/json")
+as_json = partial(Response, media_type="application/json")
+"""Send what was written as its model says."""
 
-
-router = new_router()
-open_router = new_router(is_open=True)
+router = APIRouter(responses=errors(*_ALWAYS), dependencies=[Depends(refuse_unknown)])
+open_router = APIRouter(responses=errors(*(status for status in _ALWAYS if status != 401)))
+"""Paths that want no token and take any parameter."""
 
 
 @router.get(
@@ -169,11 +160,10 @@ async def facets(service: Served) -> Response:
 @router.get(f"{API}/sets", response_model=SetsAnswer, summary="All sets, as cards")
 async def sets(service: Served) -> Response:
     """Tell of every set: how many icons it has, under what licence, in what styles, and eight of them to look at."""
-
-    def tell(engine: SearchEngine) -> bytes:
-        return written(SetsAnswer, {"sets": engine.sets(), "generation": engine.generation.number})
-
-    return as_json(await service.once("sets", tell))
+    told = service.once(
+        "sets", lambda engine: written(SetsAnswer, {"sets": engine.sets(), "generation": engine.generation.number})
+    )
+    return as_json(await told)
 
 
 @router.get(
@@ -330,9 +320,12 @@ async def code_of_many(request: Request, service: Served) -> Response:
 async def export(request: Request, service: Served) -> Response:
     """Give chosen icons as a zip of files, a sprite, Iconify JSON, a web font or a React package, with licences."""
     asked = await service.uploads.json(request, ExportRequest)
-    collection = Collection(asked.name, tuple(dict.fromkeys(asked.icons)))
-    options = Options(look=asked.look, prefix=asked.prefix, skip_unreadable=True)
-    made, content = await service.export(collection, asked.kind, options, is_whole=not asked.skip_unreadable)
+    made, content = await service.export(
+        Collection(asked.name, tuple(dict.fromkeys(asked.icons))),
+        asked.kind,
+        Options(look=asked.look, prefix=asked.prefix, skip_unreadable=True),
+        is_whole=not asked.skip_unreadable,
+    )
     about = {
         "icons": len(made.icons),
         "left_out": [one.key for one in made.left_out[:_MOST_NAMED]],
@@ -381,8 +374,8 @@ def kinds(*, of: str, means: str, headers: dict[str, Any] | None = None) -> dict
 )
 async def svg(icon: IconKey, service: Served, request: Request, colour: Colour = None, v: Digest = None) -> Response:
     """Give an icon's SVG as it is stored, or in a colour. It is sent so that no script in it can run."""
-    found = await service.drawings.svg(icon, colour=colour, digest=v)
-    return sent(request, found, SVG, missing=f'the icon "{icon}" is no SVG; {API}/icons/{icon}/png draws it')
+    missing = f'the icon "{icon}" is no SVG; {API}/icons/{icon}/png draws it'
+    return sent(request, await service.drawings.svg(icon, colour=colour, digest=v), SVG, missing=missing)
 
 
 @router.get(
@@ -415,8 +408,8 @@ async def search_svgs(service: Served, asked: Annotated[SearchParameters, Query(
     if await request.is_disconnected():  # who types on wants other pictures
         return Response(status_code=204)
     found, left_out = await service.drawings.svgs(layers)
-    found = found._replace(is_fixed=False)  # the next search may find others
-    return sent(request, found, SVG, keep=f"max-age={_KEPT_SECONDS}", left_out=left_out)
+    changing = found._replace(is_fixed=False)  # the next search may find others
+    return sent(request, changing, SVG, keep=f"max-age={_KEPT_SECONDS}", left_out=left_out)
 
 
 @router.get(
@@ -434,8 +427,7 @@ async def png(
     v: Digest = None,
 ) -> Response:
     """Draw an icon on nothing."""
-    found = await service.drawings.png(icon, colour=colour, size=size, digest=v)
-    return sent(request, found, _PNG)
+    return sent(request, await service.drawings.png(icon, colour=colour, size=size, digest=v), _PNG)
 
 
 def sent(
@@ -499,8 +491,8 @@ async def usage_crop(
     generation: _Generation, drawing: _Row, service: Served, request: Request, v: _Revision = None
 ) -> Response:
     """Give the crop of one drawing, where crops are kept."""
-    found = await service.screens.crop(generation, drawing, revision=v)
-    return sent(request, found, _PNG, missing="there is no such crop; ask for the icon's usage again", keep="no-cache")
+    crop = service.screens.crop(generation, drawing, revision=v)
+    return sent(request, await crop, _PNG, missing="there is no such crop; ask for the icon's usage again")
 
 
 @router.get(
@@ -513,8 +505,8 @@ async def usage_screen(
     generation: _Generation, screen: _Row, service: Served, request: Request, v: _Revision = None
 ) -> Response:
     """Give a screenshot that was indexed, read where it lies now, if it is still the one that was looked at."""
-    found = await service.screens.shot(generation, screen, revision=v)
-    return sent(request, found, _PNG, missing="the screenshot has gone, or is another one by now", keep="no-store")
+    shot = service.screens.shot(generation, screen, revision=v)
+    return sent(request, await shot, _PNG, missing="the screenshot has gone, or is another one by now", keep="no-store")
 
 
 # It stands last: it would take the addresses of what belongs to an icon.

@@ -53,11 +53,10 @@ def create_app(engine: SearchEngine, limits: Limits | None = None, access: Acces
 
     app = new_api(live)
     app.state.service = service
-    page_headers = {"Content-Security-Policy": PAGE_POLICY}
 
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:
-        return FileResponse(STATIC / "index.html", headers=page_headers)
+        return FileResponse(STATIC / "index.html", headers={"Content-Security-Policy": PAGE_POLICY})
 
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     refuse_in_json(app)

@@ -123,13 +123,10 @@ class Service:
             Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds) for _ in range(2)
         )
         self._probes = Gate(threads=1, waiting=0, seconds=_PROBE_SECONDS)
-        seconds = max(limits.seconds, _EXPORT_SECONDS)
-        self._exports = Gate(threads=1, waiting=min(limits.waiting, _FEW_WAITING), seconds=seconds)
-        self._screens = Gate(
-            threads=-(-limits.threads // 2),  # each computes with more than one core
-            waiting=min(limits.waiting, _FEW_WAITING),
-            seconds=max(limits.seconds, _LOCATE_SECONDS),
-        )
+        self._exports, self._screens = (
+            Gate(threads=threads, waiting=min(limits.waiting, _FEW_WAITING), seconds=max(limits.seconds, seconds))
+            for threads, seconds in ((1, _EXPORT_SECONDS), (-(-limits.threads // 2), _LOCATE_SECONDS))
+        )  # the icons of a screen are computed with more than one core
         self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
         self.drawings = Drawings(engine, self._drawings, self._pool)
         self.screens = Screens(engine, self._pool, asking=self._screens, reading=self._drawings)
@@ -140,12 +137,15 @@ class Service:
         self._kept: dict[str, tuple[Edition, bytes]] = {}
         """What is the same for all who ask one generation."""
         self._lately = AskedLately()
-        watch = self.metrics.watch
-        watch("icons_searches_inside", "Questions at work or waiting.", lambda: self._searches.n_inside)
-        watch("icons_drawings_inside", "Pictures being read or drawn, or waiting.", lambda: self._drawings.n_inside)
-        watch("icons_generation", "Generation that answers.", lambda: engine.generation.number)
-        watch("icons_generation_switches", "New generations since the start.", lambda: self._n_switches)
-        watch("icons_icons", "Icons that can be found.", lambda: engine.manifest.icons.n)
+        figures: tuple[tuple[str, str, Callable[[], float]], ...] = (
+            ("icons_searches_inside", "Questions at work or waiting.", lambda: len(self._searches.inside)),
+            ("icons_drawings_inside", "Pictures being read or drawn, or waiting.", lambda: len(self._drawings.inside)),
+            ("icons_generation", "Generation that answers.", lambda: engine.generation.number),
+            ("icons_generation_switches", "New generations since the start.", lambda: self._n_switches),
+            ("icons_icons", "Icons that can be found.", lambda: engine.manifest.icons.n),
+        )
+        for figure in figures:
+            self.metrics.watch(*figure)
 
     async def follow(self) -> None:
         """Look again and again whether another generation or library is there, until cancelled."""
@@ -185,8 +185,8 @@ class Service:
 
     async def layers(self, asked: SearchParameters) -> tuple[Layer, ...]:
         """Pictures that are seen first of what is found. Raises what `search` raises."""
-        edition, question = self.engine.edition, asked.model_dump_json()
-        return (await self._lately.lately(question, lambda: self._found(asked), edition=edition)).layers
+        found = self._lately.lately(asked.model_dump_json(), lambda: self._found(asked), edition=self.engine.edition)
+        return (await found).layers
 
     async def _found(self, asked: SearchParameters) -> SentAnswer:
         return await self.search(asked.query(), asked, like=asked.like)
@@ -278,20 +278,12 @@ class Service:
 
     async def health(self) -> tuple[bool, bytes]:
         """Tell whether a search would be answered; and that, and from which generation, as JSON."""
-        manifest = self.engine.manifest
-        is_full = self._searches.is_full
+        manifest, is_full = self.engine.manifest, self._searches.is_full
         reason = "as many ask as may" if is_full else await self._probe()
         status = "busy" if is_full else "failing" if reason else "ok"
-        state = {
-            "status": status,
-            "reason": reason,
-            "generation": manifest.number,
-            "icons": manifest.icons.n,
-            "pictures": manifest.pictures.n,
-            "model": manifest.fingerprint,
-            "version": version("icons"),
-        }
-        return status == "ok", written(Health, state)
+        known = {"status": status, "reason": reason, "generation": manifest.number, "model": manifest.fingerprint}
+        counts = {"icons": manifest.icons.n, "pictures": manifest.pictures.n}
+        return status == "ok", written(Health, {**known, **counts, "version": version("icons")})
 
     async def _probe(self) -> str | None:
         """Ask a question in a thread that no other has, once a second at most; tell why it is not answered."""

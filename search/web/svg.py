@@ -12,6 +12,7 @@ import hashlib
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, Self
@@ -100,22 +101,19 @@ def _layer(layer: str, document: bytes) -> bytes:
 def _placed(box: Sequence[float]) -> dict[str, str]:
     """Where a layer stands in a square stack: in the middle, and no larger than its viewBox, which clips it."""
     wide, high = (100 * side / max(box[2:]) for side in box[2:])
-    sides = {"x": (100 - wide) / 2, "y": (100 - high) / 2, "width": wide, "height": high}
-    return {name: f"{share:g}%" for name, share in sides.items()}
+    return {"x": f"{(100 - wide) / 2:g}%", "y": f"{(100 - high) / 2:g}%", "width": f"{wide:g}%", "height": f"{high:g}%"}
 
 
 def _shared(document: bytes, layer: str) -> Element | None:
     """The drawing with names of its own, if it is nothing but shapes that look alike beside others."""
     if b"\\" in document or not all(map(_BESIDE_OTHERS.fullmatch, _TAG.findall(document))):
         return None
-    try:
+    with suppress(IconsError):
         root = clean_tree(NamedIcon(layer, "", layer, document), AS_IT_IS)
-    except IconsError:
-        return None
-    if not len(root) or not all(map(_OF_ROOT.fullmatch, root.attrib)):
-        return None
-    set_apart(root, name=layer)
-    return root
+        if len(root) and all(map(_OF_ROOT.fullmatch, root.attrib)):
+            set_apart(root, name=layer)
+            return root
+    return None
 
 
 _DRAWING_ID = re.compile("[0-9]{1,18}")
@@ -171,8 +169,7 @@ class Drawings:
 
     async def pixels(self, picture: bytes) -> NDArray[np.uint8]:
         """Draw a stranger's picture for the encoder, (size, size, 3); only a drawing process decodes it."""
-        size = self._engine.image_size
-        return await self._gate.run(lambda: self._pool.pixels(picture, size=size))
+        return await self._gate.run(lambda: self._pool.pixels(picture, size=self._engine.image_size))
 
     async def svg(self, icon: str, *, colour: str | None, digest: str | None) -> SentPicture | None:
         """Read an icon's SVG, perhaps in a colour; None where it is a bitmap. Nothing but what was indexed is sent."""
@@ -260,7 +257,6 @@ class Screens:
         Raises:
             UnknownIconError: there is no such icon.
         """
-        least = LEAST_SCORE if min_score is None else min_score
 
         def ask(engine: SearchEngine) -> bytes:
             number = id_of(engine, icon)
@@ -269,6 +265,7 @@ class Screens:
             if index is None:
                 return written(UsageAnswer, _NOTHING)
             with index.explaining():
+                least = LEAST_SCORE if min_score is None else min_score
                 found = uses_of_icon(index, engine, number, k=k, least=least)
                 known = {"n_known": index.n_screens, "generation": index.generation.number}
                 uses = {"uses": [_spelled(index, use) for use in found.uses]}
@@ -310,9 +307,8 @@ class Screens:
     def _of(self, generation: int, revision: str | None) -> UsageIndex | None:
         """The index, if it is still this generation: rows of another mean something else."""
         index = self._index()
-        if index is None or index.generation.number != generation:
-            return None
-        return index if revision in (None, index.manifest.revision) else None
+        is_same = index is not None and index.generation.number == generation
+        return index if index and is_same and revision in (None, index.manifest.revision) else None
 
 
 _NOTHING = {"uses": [], "n_found": 0, "n_screens": 0, "n_known": 0, "generation": None}

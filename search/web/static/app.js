@@ -3,7 +3,7 @@
 import { show, why } from "./api.js";
 import { copy } from "./detail/copying.js";
 import { Detail } from "./detail/detail.js";
-import { announce, find, PAUSE_MS, say } from "./elements.js";
+import { announce, find, narrow, PAUSE_MS, say } from "./elements.js";
 import { Filters } from "./filters/filters.js";
 import { frame, Grid } from "./results/grid.js";
 import { Incoming } from "./picture/incoming.js";
@@ -13,11 +13,10 @@ import { Order } from "./results/order.js";
 import { setLook } from "./results/pictures.js";
 import { Search } from "./results/results.js";
 import { insist, located, partOf, pictureOf } from "./screen/kept.js";
-import { noteOpened, noteSearch, noteSet } from "./start/memory.js";
+import { noteOpened, noteSearch, noteSet, pin } from "./start/memory.js";
 import { Start } from "./start/start.js";
-import { asks, browses, cleared, format, fromBox, IN_ENGLISH, isExplained, PAGE, parse, readLook, saysLook, toBox, withoutFilters, withoutQuestion } from "./state.js";
-import { watchChosen } from "./tray/chosen.js";
-import { chosen, starred, STARS } from "./tray/store.js";
+import { asks, browses, cleared, format, fromBox, IN_ENGLISH, isExplained, parse, readLook, saysLook, toBox, withoutFilters, withoutQuestion } from "./state.js";
+import { chosen, KEPT } from "./tray/store.js";
 import { Customize, remembered } from "./view/customize.js";
 import { look as lookOf } from "./view/look.js";
 import { applyView, watchTheme } from "./view/surface.js";
@@ -31,7 +30,6 @@ let drawnLook = null; // most keystrokes leave it as it is
 const words = find("#words");
 
 const look = () => lookOf(state);
-const marksOf = (key) => ({ chosen: chosen.has(key), starred: starred.has(key) });
 const grid = new Grid(find("#grid"), {
   open: (hit, { byKey }) => {
     noteOpened(hit);
@@ -40,44 +38,55 @@ const grid = new Grid(find("#grid"), {
   },
   leave: () => (state.screen === null ? words : screen).focus(),
   copy: (hit) => copy(hit, { look: look() }),
-  choose: (hit) => announce(`${hit.name} ${chosen.toggle(hit) ? "chosen" : "not chosen any more"}`, { afterMs: 0 }),
-  chooseAll: (hits) => {
+  keep: (hit) => announce(`${hit.name} ${chosen.toggle(hit) ? "kept" : "not kept any more"}`, { afterMs: 0 }),
+  keepAll: (hits) => {
     const left = chosen.add(hits);
-    if (left) say(`${left} had no place: ${chosen.size} icons are chosen`);
-    else announce(`${hits.length} chosen`, { afterMs: 0 });
+    if (left) say(`${left} had no place: ${chosen.size} icons are kept`);
+    else announce(`${hits.length} kept`, { afterMs: 0 });
   },
-  star: (hit) => announce(`${hit.name} ${starred.toggle(hit) ? "starred" : "not starred any more"}`, { afterMs: 0 }),
-  marksOf,
+  isKept: (key) => chosen.has(key),
   selecting: () => order.isSelecting,
   select: (hit) => { order.select(true); chosen.add([hit]); },
+  wants: () => search.fill(),
+  rests: (at) => search.rests(at),
 });
-for (const list of [chosen, starred]) list.addEventListener("change", () => grid.markAll());
-starred.addEventListener("change", () => { if (state.collection === STARS) search.again(); });
+chosen.addEventListener("change", () => {
+  grid.markAll();
+  if (state.collection === KEPT) search.again();
+});
 
-const order = new Order({ change: ask, chooseAll: () => grid.chooseAll([...grid.hits.values()]) });
+const order = new Order({ change: ask, keepAll: () => grid.keepAll(grid.hits) });
 const clearFilters = () => go(withoutFilters(state));
-const filters = new Filters({ bar: find("#filters"), menu: find("#menu"), all: find("#all-filters") }, { change: (changes) => change({ ...changes, k: PAGE }), clear: clearFilters });
+const filters = new Filters({ bar: find("#filters"), menu: find("#menu"), all: find("#all-filters") }, { change: ask, clear: clearFilters });
 const start = new Start(find("#start"), {
   ask: (q) => ask({ q, ...IN_ENGLISH }),
   open: (icon) => { noteOpened(icon); change({ open: icon.id }); },
   browse: (set) => { noteSet(set); go({ ...cleared(state), set: [set] }); scrollTo({ top: 0 }); },
 });
+const cut = async () => incoming.cut(state.screen ?? await incoming.originOf(state.picture));
 const search = new Search({
-  grid, change: ask, clearFilters, more: (answer) => incoming.use(state.screen, partOf(state.screen, answer, state.frame)), counted: (facets) => filters.count(facets), read: settle, describe: start.sets.describe,
+  grid, change: ask, clearFilters, filters: () => filters.active(state), counted: (facets) => filters.count(facets), read: (language) => settle({ language }), describe: start.sets.describe,
+  pictures: { part: (answer) => incoming.use(state.screen, partOf(state.screen, answer, state.frame)), cut, choose: () => find("#file").click() },
+  rested: (at) => { if (at !== state.at) settle({ at }); },
   answered: ({ q, icon, picture }, hits) => { if (hits.length && icon === null && !picture) noteSearch(q.trim()); },
 });
 const detail = new Detail(find("#detail"), {
   open: (icon) => { noteOpened(icon); change({ open: icon.id }); },
   like: (icon) => go({ ...withoutQuestion(state), icon: icon.id }),
-  filter: (kind, value) => change({ [kind]: [...new Set([...state[kind], value])], k: PAGE }),
+  filter: (kind, value) => ask({ [kind]: [...new Set([...state[kind], value])] }),
   close: closeDetail,
   preferred: () => state.prefer,
-  prefer: (set, yes) => change({ prefer: yes ? [...state.prefer, set] : state.prefer.filter((other) => other !== set), k: PAGE }),
+  prefer: (set, yes) => {
+    pin(set, yes);
+    ask({ prefer: yes ? [...state.prefer, set] : state.prefer.filter((other) => other !== set) });
+  },
   look,
+  customize: () => customize.toggle(),
+  moved: () => customize.place(),
   explain: (id) => (isExplained(state) ? (options) => why(id, state, options) : null),
 });
 const customize = new Customize(find("#look"), {
-  button: find("#customize"),
+  button: find("#customize"), main: find("main"), dialog: find("#detail"),
   change: (changes) => {
     change(changes, { replace: true, later: true });
     customize.keep(state);
@@ -96,7 +105,7 @@ const incoming = new Incoming({
 const shows = new Shows(find("#shows"), {
   asIcon: () => incoming.use(state.screen),
   asScreen: async () => examine(state.screen ?? await incoming.originOf(state.picture), "screen"),
-  cut: async () => incoming.cut(state.screen ?? await incoming.originOf(state.picture)),
+  cut,
 });
 let screen = null; // made with the first picture that has icons in it
 
@@ -125,13 +134,8 @@ async function showScreen() {
   if (state.screen === null) screen.hide();
   else {
     await screen.show(state);
-    showKind();
+    showBox();
   }
-}
-
-/** What a picture is taken for; "neither" is neither of the two. */
-function showKind() {
-  shows.show(state.picture ? "icon" : pictureOf(state.screen)?.kind);
 }
 
 /** Go to another state: a new entry in the browser's history unless it only refines the present one. The address of what
@@ -157,10 +161,11 @@ function writeAddress() {
   }
 }
 
-/** What was typed was read in these languages: the address says so, so that it finds the same for whoever opens it. */
-function settle(language) {
-  if (!state.typed || language.join() === state.language.join()) return;
-  state = { ...state, language };
+/** What became known of a question, so that whoever opens its address finds the same: in which languages words that were typed are
+ *  read, how far one has scrolled. */
+function settle(known) {
+  if (known.language && (!state.typed || known.language.join() === state.language.join())) return;
+  state = { ...state, ...known };
   unwritten ??= { replace: true, timer: setTimeout(writeAddress, PAUSE_MS) };
 }
 
@@ -168,14 +173,14 @@ function change(changes, how) {
   return go({ ...state, ...changes }, how);
 }
 
-/** Changes from the results: other words start at the first page again. */
+/** Changes of what is asked: another answer is seen from its beginning. */
 function ask(changes, how) {
-  return change("k" in changes ? changes : { ...changes, k: PAGE }, how);
+  return change({ at: 0, ...changes }, how);
 }
 
 async function render() {
   const ground = applyView(state);
-  const asked = JSON.stringify([look(), state.px, ground]);
+  const asked = JSON.stringify([look(), state.px, state.names, ground]);
   if (asked !== drawnLook) {
     drawnLook = asked;
     customize.show(state, ground);
@@ -190,7 +195,7 @@ async function render() {
   search.run(state);
   grid.mark(state.open);
   if (state.open === null) detail.hide();
-  else await Promise.race([detail.show(state.open, grid.hits.get(state.open)), 0]);
+  else await Promise.race([detail.show(state.open, grid.byId(state.open)), 0]);
 }
 
 function showBox() {
@@ -206,15 +211,15 @@ function showBox() {
     picture.dataset.drawn = seen;
   }
   picture.hidden = !state.picture && !pictureOf(state.screen);
-  showKind();
+  shows.show(state.picture ? "icon" : pictureOf(state.screen)?.kind); // "neither" is neither of the two
   find("#within").hidden = state.collection === null;
-  find("#within span").textContent = state.collection === STARS ? "Starred" : state.collection;
+  find("#within span").textContent = state.collection === KEPT ? "Kept" : state.collection;
   find("#filters").hidden = state.collection !== null; // they are the server's, a collection is not
   find("#sort").hidden = state.collection !== null || state.screen !== null;
   const like = find("#like");
   like.hidden = state.icon === null;
   if (state.icon !== null && like.dataset.icon !== String(state.icon)) showSeed(like, state.icon);
-  words.placeholder = state.picture || state.icon !== null ? "Add words to narrow it down" : "Search by meaning, looks or name";
+  words.placeholder = state.picture || state.icon !== null ? "Add words to narrow it down" : narrow.matches ? "Meaning, looks or name" : "Search by meaning, looks or name";
 }
 
 /** The icon that others are to be like: its picture and its key. */
@@ -222,7 +227,7 @@ async function showSeed(like, id) {
   like.dataset.icon = id;
   find(".origin", like).textContent = "like this icon";
   find(".seed", like).replaceChildren();
-  const icon = grid.hits.get(id) ?? await show(id).catch(() => null); // gone from the library: the search will say so
+  const icon = grid.byId(id) ?? await show(id).catch(() => null); // gone from the library: the search will say so
   if (!icon || like.dataset.icon !== String(id)) return;
   find(".origin", like).textContent = icon.key;
   find(".seed", like).replaceChildren(frame(icon, { px: 20 }));
@@ -237,7 +242,7 @@ function closeDetail() {
 words.addEventListener("input", (event) => {
   if (event.isComposing) return;
   const follows = typing;
-  go({ ...state, ...fromBox(words.value, state), collection: null, screen: null, frame: null, typed: true, language: [], min_score: null, open: null, k: PAGE }, { replace: follows, later: true });
+  go({ ...state, ...fromBox(words.value, state), collection: null, screen: null, frame: null, typed: true, language: [], min_score: null, open: null, at: 0 }, { replace: follows, later: true });
   typing = true;
   scrollTo({ top: 0 });
 });
@@ -268,14 +273,15 @@ addEventListener("keydown", (event) => {
   } else if (event.key === "Escape" && !event.defaultPrevented && !find(":popover-open:not(#toast), :modal:not(#detail)")) {
     escape(event);
   } else if (detail.dialog.contains(event.target) && !inField && !event.ctrlKey && !event.metaKey && !event.altKey && detail.icon) {
-    ({ c: grid.copy, x: grid.choose, s: grid.star })[event.key.toLowerCase()]?.(detail.icon);
+    ({ c: grid.copy, x: grid.keep })[event.key.toLowerCase()]?.(detail.icon);
   }
 });
 
 /** Step back once: from the panel to its tile, from the grid to the box, from words to the start page. */
 function escape(event) {
   if (find("#detail").matches(":modal")) return; // its own "cancel" does it
-  if (state.open !== null) closeDetail();
+  if (!customize.panel.hidden && customize.panel.contains(document.activeElement)) customize.toggle();
+  else if (state.open !== null) closeDetail();
   else if (grid.list.contains(document.activeElement)) grid.leave();
   else if (order.isSelecting) order.select(false);
   else if (state.frame !== null) change({ frame: null });
@@ -285,7 +291,13 @@ function escape(event) {
   event.preventDefault();
 }
 
-watchChosen(find("#tray"), { open: (icon) => change({ open: icon.id }), look });
+let tray = null;
+const showTray = () => { if (chosen.size) tray ??= import("./tray/tray.js").then(({ Tray }) => new Tray(find("#tray"), { open: (icon) => change({ open: icon.id }), look })); };
+chosen.addEventListener("change", showTray); // its parts are fetched with the first icon that is kept
+showTray();
+find("#type-here").addEventListener("click", () => words.focus());
+for (const way of ["#drop-here", "#screen-here"]) find(way).addEventListener("click", () => find("#file").click());
+find("#draw-here").addEventListener("click", () => incoming.draw());
 find("#shelf-button").addEventListener("click", async () => {
   const { showShelf } = await import("./tray/shelf.js");
   showShelf({ open: (collection) => go({ ...cleared(state), collection }) });
@@ -298,6 +310,7 @@ addEventListener("popstate", () => {
   unwritten = null;
   state = parse(location.href);
   render();
+  search.return(state.at);
 });
 
 new ResizeObserver(([{ target }]) => {

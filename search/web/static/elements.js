@@ -5,6 +5,7 @@ export const find = (selector, within = document) => within.querySelector(select
 /** Make an element; properties are set as such, `data-`, `aria-` and `role` as attributes, `on...` as listeners. */
 export function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
+  if (tag === "button") element.type = "button"; // none submits a form unless it says so
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
@@ -14,6 +15,9 @@ export function make(tag, properties = {}, ...children) {
   element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
+
+/** A phone, or a window that is as narrow. */
+export const narrow = matchMedia("(max-width: 47.99rem)");
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -27,6 +31,9 @@ export function symbol(name) {
   svg.append(use);
   return svg;
 }
+
+/** The head of a dialog: what it is, and the way out. */
+export const head = (id, title, close, label = "Close") => make("div", { className: "head" }, make("h2", { id, textContent: title }), make("button", { className: "quiet", "aria-label": label, onclick: close }, symbol("x")));
 
 /** Whether a pointer is down on an element: what is made anew between press and release is never clicked. `released()` is called
  *  once the click that belongs to it has been heard. */

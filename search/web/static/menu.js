@@ -3,6 +3,7 @@
 import { find, make, symbol } from "./elements.js";
 
 const GAP = 6; // pixels between button and menu
+const LONG = 12; // items: more of them stand in two columns
 let opened = null;
 let isWatched = false;
 
@@ -18,33 +19,38 @@ export function openMenu(button, { label, items, note = null }) {
   (button.closest("dialog:modal") ?? document.body).append(menu); // what is outside of a modal dialog can't be reached
   menu.setAttribute("aria-label", label);
   menu.replaceChildren(make("div", { role: "menu", "aria-label": label }, items.map(drawn)), note ? make("p", { className: "aside", textContent: note }) : "");
+  menu.toggleAttribute("data-long", items.length > LONG);
   opened = button;
   button.setAttribute("aria-expanded", "true");
   menu.showPopover();
   place(menu, button);
-  (find('[aria-checked="true"]', menu) ?? find(".choice", menu)).focus();
+  (find('[aria-checked="true"]', menu) ?? find(".choice", menu)).focus({ preventScroll: menu.scrollHeight <= menu.clientHeight });
 }
 
 function drawn(item) {
   if (item.heading) return make("p", { className: "heading", role: "presentation", textContent: item.heading });
   const checked = item.checked === undefined ? null : String(item.checked);
   return make("button", {
-    type: "button", className: "choice", role: checked === null ? "menuitem" : "menuitemradio", "aria-checked": checked, tabIndex: -1,
+    className: "choice", role: checked === null ? "menuitem" : "menuitemradio", "aria-checked": checked, tabIndex: -1,
     onclick: () => { find("#choices").hidePopover(); item.act(); },
   }, item.symbol && symbol(item.symbol), make("span", { className: "what" }, make("span", { textContent: item.title }), item.note && make("small", { textContent: item.note })),
   checked === "true" && symbol("check"));
 }
 
-/** Below the button, above it where that has more room; always inside the window. */
+/** Below the button, above it where that has more room, beside it where neither has enough; always inside the window. */
 function place(menu, button) {
   const at = button.getBoundingClientRect();
-  const [width, below] = [menu.offsetWidth, innerHeight - at.bottom - 2 * GAP];
-  const isAbove = below < menu.scrollHeight && at.top > below;
+  const [width, height, below] = [menu.offsetWidth, menu.scrollHeight, innerHeight - at.bottom - 2 * GAP];
+  const [isBeside, isAbove] = [height > below && at.left > width + 2 * GAP, height > below && at.top > below]; // beside it, what is looked at stays in sight
+  const top = isBeside ? Math.max(GAP, Math.min(at.top, innerHeight - height - GAP)) : at.bottom + GAP;
   const left = Math.max(GAP, Math.min(at.right - width, innerWidth - width - GAP));
-  menu.style.setProperty("--left", `${at.left + width < innerWidth - GAP ? at.left : left}px`);
-  menu.style.setProperty("--most", `${(isAbove ? at.top : innerHeight - at.bottom) - 2 * GAP}px`);
-  menu.style.setProperty("--top", isAbove ? "auto" : `${at.bottom + GAP}px`);
-  menu.style.setProperty("--bottom", isAbove ? `${innerHeight - at.top + GAP}px` : "auto");
+  const placed = {
+    left: isBeside ? at.left - width - GAP : at.left + width < innerWidth - GAP ? at.left : left,
+    most: isAbove && !isBeside ? at.top - 2 * GAP : innerHeight - top - GAP,
+    top: isAbove && !isBeside ? null : top,
+    bottom: isAbove && !isBeside ? innerHeight - at.top + GAP : null,
+  };
+  for (const [name, pixels] of Object.entries(placed)) menu.style.setProperty(`--${name}`, pixels === null ? "auto" : `${pixels}px`);
 }
 
 /** Listen once, for all menus there will be. */

@@ -4,7 +4,7 @@ export const FACETS = ["set", "style", "corner", "category", "tag", "licence", "
 const LISTS = ["not", "prefer", ...FACETS, "language"];
 export const SIZES = [16, 20, 24, 32, 40, 48, 64, 96, 128];
 export const PAGE = 60;
-const MOST = 1200;
+const FARTHEST = 1e7; // place in a list, as far as the server goes
 const MOST_LANGUAGES = 4;
 const LONGEST_NAME = 200; // of a collection
 const KEPT = /^[a-z0-9]{1,16}$/;
@@ -17,13 +17,14 @@ const EMPTY = {
   animated: null, coloured: null, flat: false, min_score: null,
   language: [], // in which the words are to be read: an address finds the same for everybody who opens it
   typed: false, // whether they were typed here: then they are read in the languages of the browser
-  sort: "relevance", fold: true, k: PAGE, open: null,
-  bg: "auto", px: 48, colour: null, stroke: null, joins: null, // how icons are drawn
+  sort: "relevance", fold: true, at: 0, open: null, // `at` is the place of the first tile in sight
+  bg: "auto", px: 48, colour: null, stroke: null, joins: null, names: null, // how icons are drawn
 };
 export const SORTS = { relevance: "Best match", name: "Name", set: "Set", newest: "Newest" };
-export const LOOK = ["bg", "px", "colour", "stroke", "joins"];
+export const LOOK = ["bg", "px", "colour", "stroke", "joins", "names"];
 export const STROKES = { least: 0.5, most: 3, step: 0.25, usual: 2 }; // of a grid of 24
 const COLOUR = /^#[0-9a-f]{6}$/;
+const PREFIX = /\p{L}\*(\s|$)/u; // "arr*" asks for names that begin so: no meaning does
 
 const whole = (text, low, high) => (/^\d+$/.test(text ?? "") ? Math.min(Math.max(Number(text), low), high) : null);
 const truth = (text) => (text === "true" ? true : text === "false" ? false : null);
@@ -46,10 +47,10 @@ export function parse(address) {
     animated: truth(given.get("animated")),
     coloured: truth(given.get("coloured")),
     min_score: score >= 0 && score <= 1 ? score : null,
-    collection: given.get("collection")?.slice(0, LONGEST_NAME) || null,
+    collection: given.get("collection")?.slice(0, LONGEST_NAME).replace(/^★$/, "Starred") || null, // as older pages called it
     screen: KEPT.test(given.get("screen") ?? "") ? given.get("screen") : null,
     frame: given.has("screen") ? whole(given.get("frame"), 0, Number.MAX_SAFE_INTEGER) : null,
-    k: whole(given.get("k"), PAGE, MOST) ?? PAGE,
+    at: whole(given.get("at"), 0, FARTHEST) ?? 0,
     picture: /^[\w-]+$/.test(picture ?? "") ? picture : null,
     ...readLook(Object.fromEntries(LOOK.map((name) => [name, given.get(name)]))),
   };
@@ -59,7 +60,7 @@ export function parse(address) {
 }
 
 /** How icons are drawn, of texts that may be missing or wrong; an address has them, and what the browser remembers. */
-export function readLook({ bg, px, colour, stroke, joins }) {
+export function readLook({ bg, px, colour, stroke, joins, names }) {
   const size = whole(px, SIZES[0], SIZES.at(-1));
   const wide = Number(stroke ?? NaN);
   return {
@@ -68,6 +69,7 @@ export function readLook({ bg, px, colour, stroke, joins }) {
     colour: COLOUR.test(colour ?? "") ? colour : null,
     stroke: wide >= STROKES.least && wide <= STROKES.most ? wide : null,
     joins: /^(round|sharp)$/.test(joins ?? "") ? joins : null,
+    names: names === "hover" ? names : null,
   };
 }
 
@@ -87,7 +89,7 @@ const languages = (state) => (state.typed ? ownLanguages() : state.language);
 export const IN_ENGLISH = { language: [], typed: false };
 
 /** Parameters that the API understands. */
-export const question = (state) => parametersOf({ ...state, language: languages(state) });
+export const question = (state) => parametersOf({ ...state, language: languages(state), keyword: state.keyword || PREFIX.test(state.q) });
 
 /** Those of a question that say which icons may be named in a picture. */
 export function located(state) {
@@ -124,7 +126,7 @@ export const isExplained = (state) => Boolean(state.q.trim()) && !state.keyword 
 export function format(state) {
   const parameters = parametersOf(state);
   if (!state.fold) parameters.set("fold", "0");
-  for (const name of ["collection", "screen", "frame", "k", "open", ...LOOK]) {
+  for (const name of ["collection", "screen", "frame", "at", "open", ...LOOK]) {
     if (state[name] !== EMPTY[name]) parameters.set(name, String(state[name]));
   }
   const query = parameters.toString();
@@ -147,13 +149,13 @@ export const cleared = (state) => ({ ...EMPTY, ...lookOf(state), fold: state.fol
 
 /** Nothing looked for; the filters stay, and how icons are shown. */
 export const withoutQuestion = (state) => {
-  const { q, icon, picture, collection, screen, frame, not, language, typed, min_score, sort, k, open } = EMPTY;
-  return { ...state, q, icon, picture, collection, screen, frame, not, language, typed, min_score, sort, k, open };
+  const { q, icon, picture, collection, screen, frame, not, language, typed, min_score, sort, at, open } = EMPTY;
+  return { ...state, q, icon, picture, collection, screen, frame, not, language, typed, min_score, sort, at, open };
 };
 
 export const withoutFilters = (state) => {
   const { set, style, corner, category, tag, licence, size, animated, coloured } = EMPTY;
-  return { ...state, set, style, corner, category, tag, licence, size, animated, coloured, k: PAGE };
+  return { ...state, set, style, corner, category, tag, licence, size, animated, coloured, at: 0 };
 };
 
 export const countFilters = (state) =>

@@ -270,11 +270,11 @@ def test_work_that_ran_out_of_time_keeps_its_place_until_its_thread_is_free() ->
     async def scene() -> None:
         with pytest.raises(TooSlowError, match=r"no answer within 0\.1 s"):
             await gate.run(lambda: release.wait(10))
-        assert gate.n_inside == 1
+        assert len(gate.inside) == 1
         with pytest.raises(BusyError):
             await gate.run(lambda: None)
         release.set()
-        while gate.n_inside:
+        while gate.inside:
             await asyncio.sleep(0.01)
         assert await gate.run(lambda: "free") == "free"
 
@@ -294,7 +294,7 @@ def test_work_that_looks_on_the_way_ends_when_nobody_waits_and_frees_its_thread(
         with pytest.raises(TooSlowError):
             await gate.run(work)
         for _ in range(200):
-            if not gate.n_inside:
+            if not gate.inside:
                 break
             await asyncio.sleep(0.01)
         assert await gate.run(lambda: "free") == "free"

@@ -4,16 +4,16 @@ import { code } from "../api.js";
 import { make, symbol } from "../elements.js";
 import { copyText, formatsFor, prefer, preferred, said } from "./copying.js";
 
-const LOOKS = { colour: "colour", stroke_width: "stroke width", size: "size", corner: "corners" };
+const LOOKS = { colour: "colour", stroke_width: "stroke width", size: "size", corner: "corners", stroke: "stroke: as a filled shape it is another icon" };
 
 export class Code {
   /** `look()` is how copies are to look. */
   constructor({ look }) {
     Object.assign(this, { look, icon: null, signal: null, format: null, text: null });
     this.title = make("span", { textContent: "…" });
-    this.menu = make("button", { type: "button", className: "framework", "aria-haspopup": "menu", "aria-expanded": "false", "data-key": "framework", onclick: () => this.#offer() },
+    this.menu = make("button", { className: "framework", "aria-haspopup": "menu", "aria-expanded": "false", "data-key": "framework", onclick: () => this.#offer() },
       make("span", { className: "hidden", textContent: "Format: " }), this.title, symbol("chevron-down"));
-    this.button = make("button", { type: "button", className: "primary", "data-key": "copy", onclick: () => this.#copy() }, symbol("copy"), "Copy");
+    this.button = make("button", { className: "primary", "data-key": "copy", onclick: () => this.#copy() }, symbol("copy"), "Copy");
     this.code = make("code");
     this.note = make("p", { className: "aside" });
     this.element = make("div", { className: "copy", role: "group", "aria-label": "Copy" }, this.menu, this.button,
@@ -48,7 +48,7 @@ export class Code {
 
   #tell({ code: text, install, left_out: leftOut }, { title }) {
     this.code.textContent = text;
-    const unsaid = leftOut.map((name) => LOOKS[name] ?? name).join(", ");
+    const unsaid = [...leftOut].sort((a, b) => (a === "stroke") - (b === "stroke")).map((name) => LOOKS[name] ?? name).join(", ");
     this.note.replaceChildren(...[install && make("code", { textContent: install }), unsaid && `${title} can’t state the ${unsaid}.`].filter(Boolean));
   }
 

@@ -1,10 +1,10 @@
 // What is known of one icon, and how does it leave the page? The panel beside the grid; over it on a phone.
 
 import { show } from "../api.js";
-import { make, say, symbol } from "../elements.js";
+import { head, make, narrow, say, symbol } from "../elements.js";
 import { frame } from "../results/grid.js";
-import { save } from "../tray/exporting.js";
-import { chosen, starred } from "../tray/store.js";
+import { fileName, save } from "../tray/exporting.js";
+import { chosen } from "../tray/store.js";
 import { isRestyled } from "../view/look.js";
 import { Code } from "./code.js";
 import { copyText } from "./copying.js";
@@ -14,23 +14,18 @@ import { alike, fill } from "./similar.js";
 import { fillUsed } from "./used.js";
 
 const PNG_SIZES = [24, 48, 96, 256, 512];
-const narrow = matchMedia("(max-width: 47.99rem)");
-
-/** A name for a file: `Arrow left` -> `arrow-left`. */
-const slug = (name) => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "") || "icon";
 
 export class Detail {
   /**
    * `open(icon)` shows another icon, `like(icon)` asks for more like it, `filter(kind, value)` narrows, `close()` leaves;
    * `explain(id)` gives what asks why the icon is here, or null; `preferred()` sets come first, `prefer(set, yes)` changes that;
-   * `look()` is how copies are to look.
+   * `look()` is how copies are to look, `customize()` lets a person change it; `moved()` hears that the panel is there, gone or anew.
    */
   constructor(dialog, actions) {
     Object.assign(this, { dialog, ...actions, id: null, icon: null, loading: null, begun: null, rest: [], code: new Code({ look: actions.look }) });
     dialog.addEventListener("cancel", (event) => { event.preventDefault(); this.close(); });
     narrow.addEventListener("change", () => { if (dialog.open) { dialog.close(); this.#unfold(); } });
     chosen.addEventListener("change", () => this.#mark());
-    starred.addEventListener("change", () => this.#mark());
   }
 
   /** Show an icon; what a hit already tells of it stands there at once. */
@@ -67,6 +62,7 @@ export class Detail {
     this.id = null;
     if (this.dialog.open) this.dialog.close();
     document.documentElement.classList.remove("inspecting");
+    this.moved();
   }
 
   focus() {
@@ -112,45 +108,45 @@ export class Detail {
       fill(this.dialog.querySelector(".alike"), "The same drawing", icon.near_duplicates, { open: this.open, by: "set" });
     }
     this.#unfold();
+    this.moved();
     this.code.show(icon, { signal: this.loading.signal });
     if (hadFocus) this.dialog.querySelector(`[data-key="${hadFocus}"]`)?.focus({ preventScroll: true });
     else if (narrow.matches) this.dialog.querySelector("[data-key=close]").focus({ preventScroll: true });
   }
 
   #head(icon) {
-    const key = make("button", { type: "button", className: "key", title: "Copy it", "aria-label": `Copy ${icon.key}`, "data-key": "name", onclick: () => copyText(async () => [icon.key, `Copied “${icon.key}”`]) },
+    const key = make("button", { className: "key", title: "Copy it", "aria-label": `Copy ${icon.key}`, "data-key": "name", onclick: () => copyText(async () => [icon.key, `Copied “${icon.key}”`]) },
       make("span", { textContent: icon.key }), symbol("copy"));
     return make("div", { className: "head" },
       make("div", {}, key, make("h2", { id: "detail-name", textContent: icon.name }),
         make("p", { className: "links" }, link(this.filter, "set", icon.set, { title: icon.set_title }), this.#pin(icon))),
-      make("button", { type: "button", className: "quiet star", "aria-label": "Star", title: "Star", "aria-pressed": String(starred.has(icon.key)), "data-key": "star", onclick: () => starred.toggle(icon) }, symbol("star")),
-      make("button", { type: "button", className: "quiet", "aria-label": "Close", onclick: () => this.close(), "data-key": "close" }, symbol("x")));
+      make("button", { className: "quiet", "aria-label": "Close", onclick: () => this.close(), "data-key": "close" }, symbol("x")));
   }
 
   #preview(icon) {
     const sizes = [16, 24, 32, 48].map((px) => make("span", { className: "at" }, frame(icon, { lazy: false, px }), make("small", { textContent: px })));
-    return make("div", { className: "preview" }, frame(icon, { lazy: false, px: 128 }), make("div", { className: "sizes", "aria-hidden": "true" }, sizes));
+    const tune = make("button", { className: "quiet tune", "aria-label": "Customize", title: "Colour, stroke, size, corners, background", "data-key": "tune", onclick: this.customize }, symbol("sliders-horizontal"));
+    return make("div", { className: "preview" }, frame(icon, { lazy: false, px: 128 }), tune, make("div", { className: "sizes", "aria-hidden": "true" }, sizes));
   }
 
   #doing(icon) {
     return make("div", { className: "doing" },
-      make("button", { type: "button", className: "wide choose", "aria-pressed": String(chosen.has(icon.key)), onclick: () => chosen.toggle(icon), "data-key": "choose" }, symbol("check"), make("span", { textContent: chosen.has(icon.key) ? "Chosen" : "Choose" })),
-      make("button", { type: "button", className: "wide", onclick: () => this.like(icon), "data-key": "like" }, symbol("sparkles"), "More like this"));
+      make("button", { className: "wide keep", "aria-pressed": String(chosen.has(icon.key)), onclick: () => chosen.toggle(icon), "data-key": "keep" }, symbol("check"), make("span", { textContent: chosen.has(icon.key) ? "Kept" : "Keep" })),
+      make("button", { className: "wide", onclick: () => this.like(icon), "data-key": "like" }, symbol("sparkles"), "More like this"));
   }
 
   #mark() {
     const { icon } = this;
     if (this.id === null || !icon) return;
-    const isChosen = chosen.has(icon.key);
-    this.dialog.querySelector(".choose")?.setAttribute("aria-pressed", String(isChosen));
-    this.dialog.querySelector(".choose span")?.replaceChildren(isChosen ? "Chosen" : "Choose");
-    this.dialog.querySelector(".star")?.setAttribute("aria-pressed", String(starred.has(icon.key)));
+    const isKept = chosen.has(icon.key);
+    this.dialog.querySelector(".keep")?.setAttribute("aria-pressed", String(isKept));
+    this.dialog.querySelector(".keep span")?.replaceChildren(isKept ? "Kept" : "Keep");
   }
 
   /** Files of what is shown; in another look also the SVG as it is stored. */
   #downloads(icon) {
     const size = make("select", { "aria-label": "Size of the PNG", "data-key": "px" }, PNG_SIZES.map((px) => make("option", { value: px, textContent: `${px} px`, selected: px === 256 })));
-    const button = (kind, text, href) => make("a", { className: "button", href, download: `${slug(icon.name)}.${kind}`, "data-key": text.toLowerCase() }, symbol("download"), text);
+    const button = (kind, text, href) => make("a", { className: "button", href, download: `${fileName(icon.name)}.${kind}`, "data-key": text.toLowerCase() }, symbol("download"), text);
     const png = button("png", "PNG", sized(icon.png_url, 256));
     size.addEventListener("change", () => { png.href = sized(icon.png_url, size.value); });
     if (!icon.svg_url) return make("div", { className: "downloads", role: "group", "aria-label": "Download" }, png, size);
@@ -184,21 +180,19 @@ export class Detail {
     return folded;
   }
 
-  /** Whether icons of this set come first where several sets have the icon. */
+  /** Whether icons of this set come first where several sets have the icon, and the set itself on the start page. */
   #pin({ set }) {
     const pressed = this.preferred().includes(set);
     return make("button", {
-      type: "button", className: "link", "aria-pressed": String(pressed), textContent: pressed ? "comes first" : "put first",
-      title: "Icons of this set come first", "data-key": "pin",
+      className: "link pinned", "aria-pressed": String(pressed), title: "Pin: this set and its icons come first", "data-key": "pin",
       onclick: ({ currentTarget }) => { this.prefer(set, !pressed); currentTarget.replaceWith(this.#pin({ set })); },
-    });
+    }, symbol("pin"), pressed ? "Pinned" : "Pin");
   }
 
   #fail(error) {
     this.icon = this.begun = null;
     const text = error.status === 404 ? "This icon is not in the library any more." : error.message;
-    this.dialog.replaceChildren(make("div", { className: "head" }, make("h2", { id: "detail-name", textContent: "Not to be shown" }),
-      make("button", { type: "button", className: "quiet", "aria-label": "Close", onclick: () => this.close() }, symbol("x"))), make("p", { textContent: text }));
+    this.dialog.replaceChildren(head("detail-name", "Not to be shown", () => this.close()), make("p", { textContent: text }));
     this.#unfold();
   }
 }

@@ -6,7 +6,7 @@ import { inPlainWords } from "./licences.js";
 
 /** A value that narrows the search. */
 export const link = (filter, kind, value, { title = value, className = "link" } = {}) =>
-  make("button", { type: "button", className, textContent: title || value, title: `Only this ${kind}`, onclick: () => filter(kind, value) });
+  make("button", { className, textContent: title || value, title: `Only this ${kind}`, onclick: () => filter(kind, value) });
 
 /** Facts of an icon; a hit tells some of them, all that is known is `complete`. */
 export function facts(icon, { complete, filter }) {

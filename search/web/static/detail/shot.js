@@ -1,9 +1,7 @@
 // How is a screenshot shown on which an icon is used? In a dialog, the icon framed; arrow keys go on to the next screenshot.
 
-import { make, plural, symbol } from "../elements.js";
+import { make, narrow, plural, symbol } from "../elements.js";
 import { cropOf } from "./used.js";
-
-const narrow = matchMedia("(max-width: 47.99rem)"); // icons are too small to be seen where a whole screen fits
 
 /** Show one of some screenshots, each a list of uses on it; `button` has the focus again when the dialog closes. */
 export function showShot(screens, at, { name, button }) {
@@ -30,7 +28,7 @@ class Shot {
   }
 
   #button(drawing, name, onclick) {
-    return make("button", { type: "button", className: "quiet", title: name, "aria-label": name, onclick }, symbol(drawing));
+    return make("button", { className: "quiet", title: name, "aria-label": name, onclick }, symbol(drawing));
   }
 
   show(at) {

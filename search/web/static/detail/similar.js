@@ -30,7 +30,7 @@ export function fill(section, title, icons, { open, by }) {
   section.hidden = icons.length === 0;
   const caption = (icon) => (by === "name" ? icon.name : by === "style" ? icon.style || (icon.size ? `${icon.size} px` : icon.name) : titleOf(icon));
   const list = make("ul", { role: "list" }, icons.map((icon) => make("li", {},
-    make("button", { type: "button", className: "tile", title: `${icon.name}, ${titleOf(icon)}`, "aria-label": `${icon.name}, ${titleOf(icon)}`, onclick: () => open(icon) },
+    make("button", { className: "tile", title: `${icon.name}, ${titleOf(icon)}`, "aria-label": `${icon.name}, ${titleOf(icon)}`, onclick: () => open(icon) },
       frame(icon, { px: 28 }), make("span", { className: "caption", textContent: caption(icon) })))));
   section.replaceChildren(make("h3", { textContent: title }), list);
 }

@@ -32,7 +32,7 @@ function* listed(screens, { n_screens: n }, icon) {
     showShot(screens, at, { name: icon.name, button });
   })));
   yield make("ul", { role: "list" }, tiles);
-  if (screens.length > SHOWN) yield make("button", { type: "button", className: "link more", "data-key": "used-more", textContent: `Show all ${screens.length}`, onclick: ({ currentTarget }) => {
+  if (screens.length > SHOWN) yield make("button", { className: "link more", "data-key": "used-more", textContent: `Show all ${screens.length}`, onclick: ({ currentTarget }) => {
     for (const one of tiles) one.hidden = false;
     tiles[SHOWN].firstChild.focus();
     currentTarget.remove();
@@ -43,7 +43,7 @@ function* listed(screens, { n_screens: n }, icon) {
 function tile(on, open) {
   const [best] = on;
   const places = on.length > 1 ? `, ${on.length} places` : "";
-  const button = make("button", { type: "button", className: "tile", title: `${best.file}${places}`, "aria-label": `${best.file}${places}`, "aria-haspopup": "dialog", onclick: () => open(button) },
+  const button = make("button", { className: "tile", title: `${best.file}${places}`, "aria-label": `${best.file}${places}`, "aria-haspopup": "dialog", onclick: () => open(button) },
     cropOf(best), make("span", { className: "caption", textContent: best.file }),
     on.length > 1 && make("span", { className: "times", "aria-hidden": "true", textContent: `×${on.length}` }));
   return button;

@@ -1,7 +1,7 @@
 // Which icons may answer at all? A button for each of the leading kinds of filters, one for the rest, and a chip for each that is on.
 
 import { find, make, symbol, watchPress } from "../elements.js";
-import { countFilters, FACETS } from "../state.js";
+import { asks, countFilters, FACETS } from "../state.js";
 import { CHOICES, labelsOf, LEAD, ORDER, TITLES, titleOf, TOGGLES } from "./labels.js";
 import { Menu } from "./menu.js";
 
@@ -34,7 +34,7 @@ export class Filters {
     this.state = state;
     this.menu.state = state;
     const kinds = this.#kinds();
-    const lead = LEAD.filter((kind) => kinds.includes(kind)).map((kind) => ({ kind, title: TITLES[kind], n: state[kind].length }));
+    const lead = LEAD.filter((kind) => kinds.includes(kind)).map((kind) => ({ kind, title: TITLES[kind], n: state[kind].length + (kind === "style" ? state.corner.length : 0) }));
     this.#draw({ lead, more: this.#countMore(), chips: this.#chips(state) });
     const n = countFilters(state) + Object.keys(TOGGLES).filter((name) => state[name]).length;
     find(".number", this.all).textContent = n || "";
@@ -44,14 +44,14 @@ export class Filters {
 
   /** Kinds that can be filtered by here. */
   #kinds() {
-    const listed = ORDER.filter((kind) => this.#labels(kind).length > 1 || this.state[kind].length);
+    const listed = ORDER.filter((kind) => this.#labels(kind).length > 1 || this.state[kind].length || (kind === "style" && this.#labels("corner").length > 1));
     return [...listed, ...Object.keys(CHOICES).filter((kind) => this.known[kind]?.length > 1 || this.state[kind] !== null)];
   }
 
   /** How many filters are on that have no button of their own. */
   #countMore() {
     const { state } = this;
-    return FACETS.filter((kind) => !LEAD.includes(kind)).reduce((n, kind) => n + state[kind].length, 0)
+    return FACETS.filter((kind) => ORDER.includes(kind) && !LEAD.includes(kind)).reduce((n, kind) => n + state[kind].length, 0)
       + [...Object.keys(CHOICES).map((kind) => state[kind] !== null), ...Object.keys(TOGGLES).map((name) => state[name])].filter(Boolean).length;
   }
 
@@ -85,32 +85,37 @@ export class Filters {
   #button({ kind, title, n, open }) {
     const isOpen = this.menu.button?.dataset.kind === kind;
     return make("button", {
-      type: "button", className: "filter", "data-kind": kind, "aria-haspopup": "dialog", "aria-expanded": String(isOpen), "data-on": n ? "" : null, onclick: open,
+      className: "filter", "data-kind": kind, "aria-haspopup": "dialog", "aria-expanded": String(isOpen), "data-on": n ? "" : null, onclick: open,
     }, title, symbol("chevron-down"));
   }
 
   #chips(state) {
-    const pins = state.prefer.map((set) => ({ text: `First: ${set}`, remove: () => this.change({ prefer: state.prefer.filter((other) => other !== set) }) }));
-    const chips = FACETS.flatMap((kind) => state[kind].map((value) => {
-      const labels = [...labelsOf(this.counts, kind), ...labelsOf(this.known, kind)];
-      const label = labels.find((one) => String(one.value) === value) ?? { value };
-      const n = labelsOf(this.counts, kind).find((one) => String(one.value) === value)?.n;
-      return { text: titleOf(kind, label), n, remove: () => this.change({ [kind]: this.state[kind].filter((one) => one !== value) }) };
-    }));
-    for (const [kind, values] of Object.entries(CHOICES)) {
-      if (state[kind] !== null) chips.push({ text: values.find(([value]) => value === state[kind])[1], remove: () => this.change({ [kind]: null }) });
-    }
-    const toggles = Object.entries(TOGGLES).filter(([name]) => state[name]).map(([name, text]) => ({ text, remove: () => this.change({ [name]: false }) }));
-    return [...pins, ...chips, ...toggles];
+    const pins = state.prefer.map((set) => ({ text: `Pinned: ${set}`, less: { prefer: state.prefer.filter((other) => other !== set) } }));
+    const toggles = Object.entries(TOGGLES).filter(([name]) => state[name]).map(([name, text]) => ({ text, less: { [name]: false } }));
+    return [...pins, ...this.active(state), ...toggles];
   }
 
-  #chip({ text, n, remove }) {
-    return make("button", { type: "button", className: "chip", onclick: remove, "data-kind": `chip-${text}` },
+  /** Filters that are on: what each is called, how many icons of the present answer and of the library it leaves, and what of the
+   *  state takes it away. How many of a set are browsed stands above them. */
+  active(state) {
+    const countOf = (facets, kind, value) => labelsOf(facets, kind).find((one) => String(one.value) === String(value));
+    const chips = FACETS.flatMap((kind) => state[kind].map((value) => {
+      const [found, known] = [countOf(this.counts, kind, value), countOf(this.known, kind, value)];
+      return { text: titleOf(kind, found ?? known ?? { value }), n: asks(state) ? found?.n : undefined, known: known?.n, less: { [kind]: state[kind].filter((one) => one !== value) } };
+    }));
+    for (const [kind, values] of Object.entries(CHOICES)) {
+      if (state[kind] !== null) chips.push({ text: values.find(([value]) => value === state[kind])[1], known: this.known[kind] && (countOf(this.known, kind, state[kind])?.n ?? 0), less: { [kind]: null } });
+    }
+    return chips;
+  }
+
+  #chip({ text, n, less }) {
+    return make("button", { className: "chip", onclick: () => this.change(less), "data-kind": `chip-${text}` },
       make("span", { className: "hidden", textContent: "Remove filter " }), text,
       n !== undefined && make("span", { className: "count", textContent: n.toLocaleString("en") }), symbol("x"));
   }
 
   #clearAll() {
-    return make("button", { type: "button", className: "quiet", textContent: "Clear all", onclick: this.clear, "data-kind": "clear" });
+    return make("button", { className: "quiet", textContent: "Clear all", onclick: this.clear, "data-kind": "clear" });
   }
 }

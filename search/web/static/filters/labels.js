@@ -6,7 +6,7 @@ export const LEAD = ["set", "style", "licence"]; // each with a button of its ow
 export const TITLES = {
   set: "Set", style: "Style", licence: "Licence", corner: "Corners", category: "Category", tag: "Tag", size: "Size", coloured: "Colour", animated: "Motion",
 };
-export const ORDER = ["set", "style", "licence", "corner", "category", "tag", "size"];
+export const ORDER = ["set", "style", "licence", "category", "tag", "size"]; // corners stand among styles, as people look for them there
 export const CHOICES = { // one of a few, or none
   coloured: [[true, "Many colours"], [false, "One colour"]],
   animated: [[true, "Animated"], [false, "Still"]],

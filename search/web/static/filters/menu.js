@@ -79,9 +79,9 @@ export class Menu {
     const back = () => this.#step(null);
     const title = this.kind ? TITLES[this.kind] : this.title;
     return make("div", { className: "menu-head" },
-      this.kind && make("button", { type: "button", className: "quiet back", "aria-label": `Back to ${this.title}`, onclick: back }, symbol("chevron-left")),
+      this.kind && make("button", { className: "quiet back", "aria-label": `Back to ${this.title}`, onclick: back }, symbol("chevron-left")),
       make("h2", { textContent: title }),
-      make("button", { type: "button", className: "quiet done", textContent: "Done", onclick: () => this.element.hidePopover() }));
+      make("button", { className: "quiet done", textContent: "Done", onclick: () => this.element.hidePopover() }));
   }
 
   #step(kind) {
@@ -95,12 +95,12 @@ export class Menu {
   }
 
   #kinds() {
-    const rows = this.kinds.map((kind) => make("button", { type: "button", className: "kind", "data-kind": kind, onclick: () => this.#step(kind) },
+    const rows = this.kinds.map((kind) => make("button", { className: "kind", "data-kind": kind, onclick: () => this.#step(kind) },
       make("span", { textContent: TITLES[kind] }), make("span", { className: "value", textContent: this.#valueOf(kind) }), symbol("chevron-right")));
     const toggles = Object.entries(TOGGLES).map(([name, title]) => this.#row({
       type: "checkbox", kind: name, value: name, title, checked: this.state[name], onchange: ({ target }) => this.change({ [name]: target.checked }),
     }));
-    return [...rows, ...toggles, make("button", { type: "button", className: "quiet clear", textContent: "Clear all filters", onclick: () => this.clear() })];
+    return [...rows, ...toggles, make("button", { className: "quiet clear", textContent: "Clear all filters", onclick: () => this.clear() })];
   }
 
   #valueOf(kind) {
@@ -122,6 +122,11 @@ export class Menu {
 
   #options(kind, typed) {
     if (kind in CHOICES) return this.#choices(kind);
+    if (kind === "style" && this.labels("corner").length > 1) return [...this.#boxes("style", typed), ...this.#boxes("corner", typed)];
+    return this.#boxes(kind, typed);
+  }
+
+  #boxes(kind, typed) {
     const wanted = typed.trim().toLowerCase();
     const on = new Set(this.state[kind]);
     const fits = this.labels(kind).filter(({ value, title }) => `${title} ${value}`.toLowerCase().includes(wanted));

@@ -1,6 +1,6 @@
 // What does the camera see? A dialog with its picture, one of which is taken.
 
-import { make, symbol } from "../elements.js";
+import { head, make, symbol } from "../elements.js";
 
 const REASONS = {
   NotAllowedError: "The browser does not let this page use the camera.",
@@ -22,10 +22,9 @@ export async function film() {
     dialog.close();
   };
   const dialog = make("dialog", { id: "camera", "aria-labelledby": "camera-title" },
-    make("div", { className: "head" }, make("h2", { id: "camera-title", textContent: "Hold the icon before the camera" }),
-      make("button", { type: "button", className: "quiet", "aria-label": "Cancel", onclick: () => dialog.close() }, symbol("x"))),
+    head("camera-title", "Hold the icon before the camera", () => dialog.close(), "Cancel"),
     make("div", { className: "around" }, video),
-    make("div", { className: "foot" }, make("button", { type: "button", className: "button primary", autofocus: true, onclick: take }, symbol("camera"), "Take the picture")));
+    make("div", { className: "foot" }, make("button", { className: "button primary", autofocus: true, onclick: take }, symbol("camera"), "Take the picture")));
   document.body.append(dialog);
   dialog.showModal();
   await new Promise((resolve) => { dialog.addEventListener("close", resolve, { once: true }); });

@@ -1,6 +1,6 @@
 // Which part of a picture is searched with? A box that is dragged, or moved with keys; the whole picture at first.
 
-import { announce, make, symbol } from "../elements.js";
+import { announce, head, make, symbol } from "../elements.js";
 import { sidesOf, wholeOf } from "./picture.js";
 
 const LEAST = 8; // pixels of the picture, across
@@ -28,13 +28,12 @@ class Cropping {
     this.stage = make("div", { className: "stage" }, this.picture, this.box);
     this.preview = make("canvas", { className: "seen", width: 2 * PREVIEW, height: 2 * PREVIEW, role: "img", "aria-label": "What is searched with" });
     this.dialog = make("dialog", { id: "crop", "aria-labelledby": "crop-title" },
-      make("div", { className: "head" }, make("h2", { id: "crop-title", textContent: "Which part is the icon?" }),
-        make("button", { type: "button", className: "quiet", "aria-label": "Cancel", onclick: () => this.dialog.close() }, symbol("x"))),
+      head("crop-title", "Which part is the icon?", () => this.dialog.close(), "Cancel"),
       make("div", { className: "around" }, this.stage),
       make("div", { className: "foot" }, this.preview,
         make("p", { id: "crop-keys", className: "aside" }, "Drag a box around it.", make("span", { className: "keys" }, " With keys: arrows move the box, ", make("kbd", { textContent: "Shift" }), " and arrows resize it.")),
-        make("button", { type: "button", className: "button", textContent: "Whole picture", onclick: () => this.#set(wholeOf(image)) }),
-        make("button", { type: "button", className: "button primary", onclick: () => this.#done() }, symbol("search"), "Search")));
+        make("button", { className: "button", textContent: "Whole picture", onclick: () => this.#set(wholeOf(image)) }),
+        make("button", { className: "button primary", onclick: () => this.#done() }, symbol("search"), "Search")));
     this.#listen();
     document.body.append(this.dialog);
     this.dialog.showModal();

@@ -1,6 +1,6 @@
 // How is an icon drawn by hand? A canvas beside the results, which follow each stroke after a short pause.
 
-import { announce, make, plural, symbol } from "../elements.js";
+import { announce, head, make, plural, symbol } from "../elements.js";
 import { CANVAS, distance, smooth, toSvg } from "./strokes.js";
 
 const PAUSE_MS = 300;
@@ -17,17 +17,16 @@ export class Drawing {
     this.canvas = make("canvas", { width: 2 * CANVAS, height: 2 * CANVAS, role: "img" }); // twice: for screens with fine pixels
     this.pen = this.canvas.getContext("2d");
     this.tools = [["pencil", "Pen", false], ["eraser", "Eraser", true]].map(([drawing, name, erases]) => make("button", {
-      type: "button", className: "pen", title: name, "aria-label": name, "aria-pressed": String(!erases), onclick: () => this.#take(erases), "data-erases": String(erases),
+      className: "pen", title: name, "aria-label": name, "aria-pressed": String(!erases), onclick: () => this.#take(erases), "data-erases": String(erases),
     }, symbol(drawing)));
-    this.undo = make("button", { type: "button", className: "pen", title: "Undo (Ctrl Z)", "aria-label": "Undo", onclick: () => this.#undo() }, symbol("undo-2"));
-    this.clear = make("button", { type: "button", className: "pen", title: "Clear", "aria-label": "Clear the drawing", onclick: () => this.#keep([]) }, symbol("trash-2"));
+    this.undo = make("button", { className: "pen", title: "Undo (Ctrl Z)", "aria-label": "Undo", onclick: () => this.#undo() }, symbol("undo-2"));
+    this.clear = make("button", { className: "pen", title: "Clear", "aria-label": "Clear the drawing", onclick: () => this.#keep([]) }, symbol("trash-2"));
     this.hint = make("p", { className: "hint", "aria-hidden": "true", textContent: "Draw an icon" });
     panel.replaceChildren(
-      make("div", { className: "head" }, make("h2", { id: "drawing-title", textContent: "Draw what you look for" }),
-        make("button", { type: "button", className: "quiet", "aria-label": "Close the drawing", onclick: close }, symbol("x"))),
+      head("drawing-title", "Draw what you look for", close, "Close the drawing"),
       make("div", { className: "sheet" }, this.canvas, this.hint),
       make("div", { className: "pens", role: "group", "aria-label": "Drawing" }, this.tools, make("span", { className: "space" }), this.undo, this.clear),
-      make("p", { className: "aside" }, "With the keyboard, ", make("button", { type: "button", className: "link", textContent: "choose a picture", onclick: upload }), " instead."));
+      make("p", { className: "aside" }, "With the keyboard, ", make("button", { className: "link", textContent: "choose a picture", onclick: upload }), " instead."));
     this.#listen();
     this.#show();
   }

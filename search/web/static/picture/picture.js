@@ -2,6 +2,7 @@
 
 const LONGEST = 160; // pixels: more than twice what the encoder looks at
 const MOST_BYTES = 40e6;
+const MOST_PIXELS = 16e6; // a screen of 5K has less; a larger picture is halved, as a server would refuse it
 const LONGEST_END = 65_536; // bytes in which a PNG says that it ends, and what some programs put behind that
 const MOST_SENT = 9e6; // bytes of a whole picture: a server takes ten million unless told
 const SENT_AS_IT_IS = ["image/png", "image/jpeg", "image/webp"];
@@ -14,7 +15,21 @@ export async function read(file) {
     throw new Error(`${name} is not a picture that this browser can read.`);
   });
   if (file.type === "image/png" && !(await file.slice(-LONGEST_END).text()).includes("IEND")) throw new Error(`${name} is cut off: its end is missing.`); // a browser shows the part
-  return image;
+  return bounded(image);
+}
+
+function bounded(image) {
+  const [width, height] = sidesOf(image);
+  const scale = Math.sqrt(MOST_PIXELS / (width * height));
+  return scale >= 1 ? image : painted(image, scale);
+}
+
+/** A picture as a canvas of so much of its size. */
+function painted(image, scale) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = sidesOf(image).map((side) => Math.max(1, Math.round(side * scale)));
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  return canvas;
 }
 
 /** Width and height of an image or a canvas; of an SVG that states none, what it is drawn at. */
@@ -38,12 +53,9 @@ export async function shrink(image, part = null) {
 
 /** A whole picture as it is sent: its file, or its pixels where the file is large or of a kind that browsers alone read. */
 export async function uploaded(image, file) {
-  if (file && file.size <= MOST_SENT && SENT_AS_IT_IS.includes(file.type)) return file;
-  const [width, height] = sidesOf(image);
-  const canvas = document.createElement("canvas");
+  if (file && image instanceof Image && file.size <= MOST_SENT && SENT_AS_IT_IS.includes(file.type)) return file;
   for (let scale = 1; ; scale /= 2) {
-    [canvas.width, canvas.height] = [width, height].map((side) => Math.max(1, Math.round(side * scale)));
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    const canvas = painted(image, scale);
     for (const [type, quality] of [["image/png"], ["image/webp", 0.92]]) {
       const blob = await encode(canvas, type, quality);
       if (blob && blob.size <= MOST_SENT) return blob;
@@ -63,7 +75,7 @@ export function wholeOf(image) {
 /** A drawing goes as it is: an SVG of strokes is small, and sharp at every size. */
 export const fromSvg = (svg) => toBase64Url(new TextEncoder().encode(svg));
 
-async function load(file) {
+export async function load(file) {
   const url = URL.createObjectURL(file);
   try {
     const image = new Image();

@@ -1,18 +1,17 @@
-// What can be done with a tile without opening it? Three buttons over its picture, wherever the pointer or the focus is; a long press with a finger.
+// What can be done with a tile without opening it? Two buttons over its picture, wherever the pointer or the focus is; a long press with a finger.
 
 import { find, make, symbol } from "../elements.js";
 
 const PRESS_MS = 450;
 const SLOP = 10; // pixels that a finger may move while it presses
 const ACTIONS = [ // name, drawing, what it says, its key
-  ["choose", "check", (name) => `Choose ${name}`, "X"],
-  ["star", "star", (name) => `Star ${name}`, "S"],
+  ["keep", "check", (name) => `Keep ${name}`, "X"],
   ["copy", "copy", (name) => `Copy ${name}`, "C"],
 ];
 
-/** One bar for all tiles of a list: sixty of their own would make each answer slower. `hitOf(cell)`, `marksOf(key)` tell of a
- *  tile, `act(name, hit)` does something, `select(hit)` begins choosing with a finger. */
-export function watchActions(list, { hitOf, marksOf, act, select }) {
+/** One bar for all tiles of a list: sixty of their own would make each answer slower. `hitOf(cell)`, `isKept(key)` tell of a
+ *  tile, `act(name, hit)` does something, `select(hit)` begins to keep with a finger. */
+export function watchActions(list, { hitOf, isKept, act, select }) {
   const bar = make("div", { className: "actions", role: "group" });
   const show = (cell) => {
     const hit = cell && hitOf(cell);
@@ -26,7 +25,7 @@ export function watchActions(list, { hitOf, marksOf, act, select }) {
     refresh(hit);
   };
   const button = ([name, drawing, text, key], hit) => make("button", {
-    type: "button", className: `act-${name}`, "aria-label": text(hit.name), title: `${text(hit.name)} (${key})`,
+    className: `act-${name}`, "aria-label": text(hit.name), title: `${text(hit.name)} (${key})`,
     onclick: (event) => {
       act(name, hit);
       refresh(hit);
@@ -34,9 +33,7 @@ export function watchActions(list, { hitOf, marksOf, act, select }) {
     },
   }, symbol(drawing));
   const refresh = (hit) => {
-    const { chosen, starred } = marksOf(hit.key);
-    find(".act-choose", bar)?.setAttribute("aria-pressed", String(chosen));
-    find(".act-star", bar)?.setAttribute("aria-pressed", String(starred));
+    find(".act-keep", bar)?.setAttribute("aria-pressed", String(isKept(hit.key)));
   };
   list.addEventListener("pointerover", (event) => { if (event.pointerType !== "touch") show(event.target.closest(".cell")); });
   list.addEventListener("pointerleave", () => {

@@ -1,128 +1,231 @@
-// How do hits become tiles, and how do the arrow keys walk through them?
+// How do hits become tiles, and how do the arrow keys walk through them? A list is as high as all of it; tiles are only where one looks.
 
 import { find } from "../elements.js";
 import { watchActions } from "./actions.js";
 import { areExpected, shimmerLater } from "./pictures.js";
-import { grouped, seen } from "./stacks.js";
 import { drawnOf, place, restack, showMarks, tile } from "./tile.js";
 
 export { frame, percent } from "./tile.js";
 
+const SPARE = 500; // pixels above and below the window in which tiles are there
+const REST_MS = 200; // until a place is one to be noted
+
+/** Groups of hits in the order of their best ones: those of several sets that bear the same name stand in one. */
+function grouped(hits) {
+  const groups = Map.groupBy(hits, ({ words }) => words);
+  return [...groups.values()].flatMap((group) => (countSets(group) > 1 ? [group] : group.map((hit) => [hit])));
+}
+
+const countSets = (group) => new Set(group.map((hit) => hit.set)).size;
+
+/** What is to be seen of groups, in order: `{ hit, stack }`; `isOpen(group)` tells which are unfolded. */
+function* seen(groups, isOpen) {
+  for (const group of groups) {
+    const [first, ...others] = group;
+    if (!others.length) yield { hit: first, stack: null };
+    else {
+      const [n, open] = [countSets(group), isOpen(group)];
+      yield { hit: first, stack: { n, isOpen: open, isFirst: true } };
+      if (open) for (const hit of others) yield { hit, stack: { isOpen: true, isFirst: false } };
+    }
+  }
+}
+
 export class Grid {
   /**
    * `list` is a `ul`; `open(hit, { byKey })` is called for a tile that was clicked, `leave()` when arrows go above the first
-   * row, `copy`, `choose` and `star` for what is done with one hit, `chooseAll(hits)` for a row of them; `marksOf(key)` says
-   * what was done: `{ chosen, starred }`. `selecting()` tells whether a click chooses.
+   * row, `copy` and `keep` for what is done with one hit, `keepAll(hits)` for a row of them; `isKept(key)` says whether one is.
+   * `selecting()` tells whether a click keeps. `wants()` is called where tiles are missing, `rests(at)` where one has scrolled to.
    */
   constructor(list, actions) {
-    Object.assign(this, { list, ...actions, hits: new Map(), fold: true, unfolded: new Set(), groups: [], isWhole: true, last: null });
-    this.awaitsFocus = false; // the first tile takes it once it is there
-    document.addEventListener("input", () => { this.awaitsFocus = false; });
+    Object.assign(this, { list, ...actions, slots: [], items: [], total: null, fold: true, unfolded: new Set(), current: null, last: null });
+    Object.assign(this, { columns: 1, pitch: 1e6, range: [0, 0], awaited: null }); // `awaited` is the place that takes the focus once its tile is there
+    document.addEventListener("input", () => { this.awaited = null; });
     list.addEventListener("click", (event) => this.#click(event));
     list.addEventListener("focusin", (event) => this.#rove(event.target.closest(".cell")?.querySelector(".tile")));
     list.addEventListener("keydown", (event) => this.#key(event));
-    watchActions(list, { hitOf: (cell) => this.hitOf(cell), marksOf: this.marksOf, act: (name, hit) => this[name](hit), select: this.select });
+    addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    new ResizeObserver(() => { if (this.#layout().join() !== [this.columns, this.pitch].join()) this.draw(); }).observe(list);
+    watchActions(list, { hitOf: (cell) => this.hitOf(cell), isKept: this.isKept, act: (name, hit) => this[name](hit), select: this.select });
+  }
+
+  /** Hits that are here, by their places; of a long list some are not. */
+  get hits() {
+    return this.slots.filter(Boolean);
+  }
+
+  /** How many tiles there are, seen or not. */
+  get n() {
+    return this.total ?? this.items.length;
   }
 
   get tiles() {
     return [...this.list.querySelectorAll(".tile")];
   }
 
-  get focused() {
-    return this.hits.get(Number(document.activeElement?.dataset.id));
+  byId = (id) => this.slots.find((hit) => hit?.id === id);
+
+  hitOf = (cell) => this.#at(cell.at)?.hit;
+
+  #at(place) {
+    return this.total === null ? this.items[place] : this.slots[place] && { hit: this.slots[place], stack: null };
   }
 
-  hitOf(cell) {
-    return this.hits.get(Number(find(".tile", cell)?.dataset.id));
-  }
-
-  /** Show hits in place of those before; tiles that stay keep their pictures, so nothing flickers. */
-  show(hits, { fold = this.fold } = {}) {
-    this.fold = fold;
+  /** Show hits in place of those before; tiles that stay keep their pictures, so nothing flickers. `total` is how many there are where
+   *  each has its place, `from` the place of the first. */
+  show(hits, { fold = this.fold, total = null, from = 0 } = {}) {
+    Object.assign(this, { fold, total, slots: [], last: null });
     this.unfolded.clear();
-    this.hits = new Map(hits.map((hit) => [hit.id, hit]));
     areExpected(hits);
-    this.#draw({ first: this.#inSight() });
-    this.#rove(find('.tile[tabindex="0"]', this.list) ?? this.tiles[0]);
-    if (this.awaitsFocus) this.focusFirst();
+    this.put(hits, from);
   }
 
-  append(hits) {
-    hits.forEach((hit) => this.hits.set(hit.id, hit));
-    this.#draw();
+  put(hits, from = this.slots.length) {
+    hits.forEach((hit, n) => { this.slots[from + n] = hit; });
+    this.#arrange();
   }
 
-  /** Draw what was out of sight, too. */
-  finish() {
-    if (!this.isWhole) this.#draw();
+  #arrange() {
+    this.groups = this.fold ? grouped(this.hits) : this.hits.map((hit) => [hit]);
+    this.items = [...seen(this.groups, ([{ words }]) => this.unfolded.has(words))];
+    this.draw();
   }
 
-  /** How many tiles fill the window, and a row more, as the first one stands. */
+  /** Places of tiles, while the first answer is on its way. */
+  wait(n) {
+    shimmerLater();
+    Object.assign(this, { slots: [], items: [], total: n });
+    this.draw();
+  }
+
+  /** How many columns there are, and how far it is from row to row. */
+  #layout() {
+    const style = getComputedStyle(this.list); // its automatic columns are as wide as the least, whatever cells stand in them now
+    const [gap, least] = [parseFloat(style.rowGap), parseFloat(style.gridAutoColumns)];
+    return [Math.floor((this.list.clientWidth + gap) / (least + gap)) || 1, parseFloat(style.gridAutoRows) + gap || 1];
+  }
+
+  /** Make the list as high as all of it. Tells where one is if the tiles have found other columns, else 0. */
+  #measure() {
+    const [columns, pitch] = this.#layout();
+    const at = columns === this.columns && pitch === this.pitch ? 0 : this.first();
+    Object.assign(this, { columns, pitch });
+    this.list.style.minHeight = `${Math.ceil(this.n / columns) * pitch}px`;
+    return at;
+  }
+
+  /** The places that are in the window, and somewhat more. */
   #inSight() {
-    const { width, height } = this.list.firstElementChild?.getBoundingClientRect() ?? {};
-    if (!height) return Infinity;
-    const list = this.list.getBoundingClientRect();
-    return Math.floor(list.width / width) * (Math.ceil(Math.max(innerHeight - list.top, 0) / height) + 1);
+    const { top } = this.list.getBoundingClientRect();
+    const [first, last] = [Math.floor((-top - SPARE) / this.pitch), Math.ceil((innerHeight - top + SPARE) / this.pitch)];
+    return [Math.max(0, first * this.columns), Math.max(0, Math.min(this.n, last * this.columns))];
   }
 
-  /** Of more tiles than the `first` ones only those that were there before: the others would hold up the pictures of these. */
-  #draw({ first = Infinity } = {}) {
-    this.groups = grouped([...this.hits.values()], this);
-    const before = new Map([...this.list.children].map((cell) => [find(".tile", cell)?.dataset.id, cell]));
-    const all = [...seen(this.groups, ([{ words }]) => this.unfolded.has(words))];
-    this.isWhole = all.length <= first;
-    const drawn = all.filter(({ hit }, at) => at < first || before.has(String(hit.id)));
-    const stays = ({ hit }) => before.get(String(hit.id))?.drawn === drawnOf(hit);
-    const cells = drawn.map(({ hit, stack }) => {
-      const kept = before.get(String(hit.id));
-      if (!stays({ hit })) return tile(hit, { stack, marks: this.marksOf(hit.key) });
-      if (restack(kept, hit, stack)) showMarks(kept, hit, this.marksOf(hit.key));
-      return kept;
-    });
+  draw() {
+    const at = this.#measure();
+    if (at > 0) scrollTo({ top: this.#topOf(at), behavior: "instant" }); // one sees what one has seen
+    this.range = this.#inSight();
+    const before = new Map([...this.list.children].map((cell) => [cell.key, cell]));
+    const cells = [];
+    for (let at = this.range[0]; at < this.range[1]; at += 1) cells.push(this.#cell(at, before));
     this.#replace(cells);
+    this.mark(this.current);
+    if (!find('.tile[tabindex="0"]', this.list)) this.#rove(find(".tile", this.list));
+    if (this.awaited !== null) this.focusAt(this.awaited);
+    this.wants();
   }
 
-  /** Only what changes is moved: a cell that is taken out and put back makes the browser lay it out again. */
+  #cell(at, before) {
+    const item = this.#at(at);
+    const key = item ? String(item.hit.id) : `place ${at}`;
+    let cell = before.get(key);
+    if (!item) cell ??= place();
+    else if (cell?.drawn !== drawnOf(item.hit)) cell = tile(item.hit, { stack: item.stack, isKept: this.isKept(item.hit.key) });
+    else if (restack(cell, item.hit, item.stack)) showMarks(cell, item.hit, this.isKept(item.hit.key));
+    Object.assign(cell, { key, at });
+    cell.style.gridArea = `${Math.floor(at / this.columns) + 1} / ${(at % this.columns) + 1}`;
+    return cell;
+  }
+
+  /** Only what changes is moved: a cell that is taken out and put back makes the browser lay it out again. The one with the focus
+   *  stays, wherever one looks. */
   #replace(cells) {
-    const hadFocus = this.list.contains(document.activeElement);
+    const held = document.activeElement?.closest("#grid .cell") ?? null;
     const stays = new Set(cells);
+    if (held && !stays.has(held) && String(this.hitOf(held)?.id) === held.key) {
+      stays.add(held);
+      cells.splice(held.at < cells[0]?.at ? 0 : cells.length, 0, held);
+    }
     for (const cell of [...this.list.children]) if (!stays.has(cell)) cell.remove();
     let at = this.list.firstElementChild;
     for (const cell of cells) {
       if (cell === at) at = at.nextElementSibling;
       else this.list.insertBefore(cell, at);
     }
-    this.awaitsFocus ||= hadFocus && !this.list.contains(document.activeElement);
+    if (held && !stays.has(held)) this.awaited ??= 0;
   }
 
-  /** Places of tiles, while the first answer is on its way. */
-  wait(n) {
-    this.hits.clear();
-    shimmerLater();
-    this.#replace(Array.from({ length: n }, place));
+  #scrolled() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      if (this.#inSight().join() !== this.range.join()) this.draw();
+    });
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.rests(this.first()), REST_MS);
   }
+
+  /** The place of the first tile below the head of the page. */
+  first() {
+    const row = Math.ceil((this.#head() - this.list.getBoundingClientRect().top) / this.pitch - 0.5);
+    return Math.max(0, Math.min(row * this.columns, this.n - 1));
+  }
+
+  /** The hit at the end of the first row in sight: letters are told by it. */
+  get leading() {
+    return this.slots[Math.min(this.first() + this.columns, this.n) - 1];
+  }
+
+  #head = () => find("body > header").offsetHeight;
+
+  /** Scroll to a place. */
+  goTo(at) {
+    this.#measure();
+    scrollTo({ top: this.#topOf(at), behavior: "instant" });
+    this.draw();
+  }
+
+  #topOf = (at) => (at < this.columns ? 0 : this.list.getBoundingClientRect().top + scrollY + Math.floor(at / this.columns) * this.pitch - this.#head() - 12);
 
   mark(id) {
+    this.current = id;
     for (const button of this.tiles) button.toggleAttribute("aria-current", Number(button.dataset.id) === id);
   }
 
-  /** What is chosen or starred has changed. */
+  /** What is kept has changed. */
   markAll() {
     for (const cell of this.list.children) {
       const hit = this.hitOf(cell);
-      if (hit) showMarks(cell, hit, this.marksOf(hit.key));
+      if (hit) showMarks(cell, hit, this.isKept(hit.key));
     }
   }
 
-  focusFirst() {
-    const first = this.tiles.find((one) => one.dataset.id); // the others are still awaited
-    this.awaitsFocus = !first;
-    first?.focus();
-  }
+  focusFirst = () => this.focusAt(0);
 
   focus(id) {
-    this.finish();
-    find(`.tile[data-id="${id}"]`, this.list)?.focus();
+    const at = this.total === null ? this.items.findIndex(({ hit }) => hit.id === id) : this.slots.findIndex((hit) => hit?.id === id);
+    if (at >= 0) this.focusAt(at);
+  }
+
+  /** Give a place the focus, now or once its tile is there. */
+  focusAt(at) {
+    this.awaited = at;
+    const item = this.#at(at);
+    if (!item) return;
+    const top = this.list.getBoundingClientRect().top + Math.floor(at / this.columns) * this.pitch;
+    if (top < this.#head() || top + this.pitch > innerHeight) scrollBy({ top: top < this.#head() ? top - this.#head() - 12 : top + this.pitch - innerHeight + 12, behavior: "instant" });
+    this.awaited = null;
+    if (at < this.range[0] || at >= this.range[1]) this.draw();
+    find(`.tile[data-id="${item.hit.id}"]`, this.list)?.focus({ preventScroll: true });
   }
 
   #rove(button) {
@@ -136,47 +239,49 @@ export class Grid {
     const hit = cell && this.hitOf(cell); // not one that is still awaited
     if (!hit || event.target.closest(".actions")) return;
     if (event.target.closest(".unfold")) this.#unfold(cell, hit);
-    else if (event.shiftKey && this.last !== null) this.chooseAll(this.#between(this.last, hit));
-    else if (this.selecting() || event.ctrlKey || event.metaKey || event.shiftKey) this.choose(hit);
+    else if (event.shiftKey && this.last !== null) this.#keepBetween(this.last, cell.at);
+    else if (this.selecting() || event.ctrlKey || event.metaKey || event.shiftKey) this.keep(hit);
     else this.open(hit, { byKey: event.detail === 0 });
-    this.last = hit.id;
+    this.last = cell.at;
   }
 
-  #between(id, hit) {
-    const ids = this.tiles.map((button) => Number(button.dataset.id));
-    const [from, to] = [ids.indexOf(id), ids.indexOf(hit.id)].sort((a, b) => a - b);
-    return ids.slice(Math.max(from, 0), to + 1).map((one) => this.hits.get(one));
-  }
-
-  /** To another tile; all on the way are chosen where Shift is held. */
-  #walk(button, from) {
-    button.focus();
-    if (from) this.chooseAll(this.#between(from.id, this.hits.get(Number(button.dataset.id))));
+  #keepBetween(one, other) {
+    const [from, to] = [one, other].sort((a, b) => a - b);
+    const between = Array.from({ length: to - from + 1 }, (_, n) => this.#at(from + n)?.hit);
+    this.keepAll(between.filter(Boolean));
   }
 
   #unfold(cell, hit) {
     if (!cell.stack?.isFirst) return;
     if (this.unfolded.has(hit.words)) this.unfolded.delete(hit.words);
     else this.unfolded.add(hit.words);
-    this.#draw();
+    this.#arrange();
   }
 
   #key(event) {
     const cell = event.target.closest(".cell");
     const hit = cell && this.hitOf(cell);
     if (!hit || event.ctrlKey || event.metaKey || event.altKey) return;
-    this.finish();
-    const tiles = this.tiles;
-    const at = tiles.indexOf(find(".tile", cell));
-    const columns = getComputedStyle(this.list).gridTemplateColumns.split(" ").length;
-    const down = Math.floor(at / columns) < Math.floor((tiles.length - 1) / columns) ? Math.min(at + columns, tiles.length - 1) : at;
-    const targets = { ArrowRight: at + 1, ArrowLeft: at - 1, ArrowDown: down, ArrowUp: at - columns, Home: 0, End: tiles.length - 1 };
-    if (event.key in targets) {
+    const { at } = cell;
+    const { columns, n } = this;
+    const down = Math.floor(at / columns) < Math.floor((n - 1) / columns) ? Math.min(at + columns, n - 1) : at;
+    const goal = { ArrowRight: at + 1, ArrowLeft: at - 1, ArrowDown: down, ArrowUp: at - columns, Home: 0, End: n - 1 }[event.key];
+    if (goal !== undefined) {
       event.preventDefault();
       if (event.key === "ArrowUp" && at < columns) this.leave();
-      else if (tiles[targets[event.key]]) this.#walk(tiles[targets[event.key]], event.shiftKey ? hit : null);
+      else if (goal >= 0 && goal < n) this.#walk(at, goal, event.shiftKey);
     } else {
-      ({ c: () => this.copy(hit), x: () => this.choose(hit), s: () => this.star(hit), o: () => this.#unfold(cell, hit) })[event.key.toLowerCase()]?.();
+      ({ c: () => this.copy(hit), x: () => this.keep(hit), o: () => this.#unfold(cell, hit) })[event.key.toLowerCase()]?.();
     }
+  }
+
+  /** To another tile; all on the way are kept where Shift is held. One that is not here yet is scrolled to, and comes. */
+  #walk(from, to, keeps) {
+    if (this.#at(to)) this.focusAt(to);
+    else {
+      this.awaited = to;
+      this.goTo(to);
+    }
+    if (keeps) this.#keepBetween(from, to);
   }
 }

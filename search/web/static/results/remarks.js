@@ -1,19 +1,25 @@
 // What is said above the tiles: how words were read, what they were perhaps meant to be, and what to try where nothing is good.
 
-import { find, make, PAUSE_MS, plural } from "../elements.js";
+import { search } from "../api.js";
+import { find, make, PAUSE_MS, plural, symbol } from "../elements.js";
 import { asks, countFilters, IN_ENGLISH } from "../state.js";
-import { STARS } from "../tray/store.js";
+
+const UNKNOWN_SET = /no set "(.*?)" in this library(?:; near: (.*))?/;
+
+const link = (textContent, onclick) => make("button", { className: "link", textContent, onclick });
 
 export class Remarks {
-  /** `change(changes)` alters the state, `clearFilters()` takes all filters away, `more(located)` searches with the chosen icon of a
-   *  picture. */
-  constructor({ change, clearFilters, more }) {
-    Object.assign(this, { change, clearFilters, more, state: null, told: null });
+  /** `change(changes)` alters the state, `clearFilters()` takes all filters away, `filters()` tells which are on; `pictures` are what
+   *  is done with a picture: `part(located)` searches with the chosen icon, `cut()` lets a person choose a part, `choose()` another one. */
+  constructor({ change, clearFilters, filters, pictures }) {
+    Object.assign(this, { change, clearFilters, filters, pictures, state: null, told: null });
   }
 
+  line = (className, ...children) => make("p", { className }, ...children);
+
   /** Lines for an answer to a state, from the fields of the answer. */
-  of(state, { hits, spelled, read_as: readAs, missing = [], located = null }) {
-    this.state = state;
+  of(state, { hits, spelled, read_as: readAs, missing = [], located = null }, signal) {
+    Object.assign(this, { state, signal });
     if (state.collection !== null) return this.#collected(state, hits, missing);
     if (state.screen !== null) return this.#framed(hits, located);
     return hits.length ? this.#remarks(spelled, readAs) : [this.#nothing(spelled, readAs)];
@@ -24,8 +30,7 @@ export class Remarks {
   #reading(readAs) {
     const told = glosses(readAs).flatMap(([word, english], at) => [at > 0 && "; ", make("bdi", { lang: readAs.language, textContent: word }), `: ${english}`]);
     const ask = () => { this.change(IN_ENGLISH); find("#results").focus({ preventScroll: true }); }; // the button goes
-    const remark = make("p", { className: "remark" }, told, make("span", { className: "from-language", textContent: ` (${readAs.name}) ` }),
-      readAs.is_english_too && make("button", { type: "button", className: "link", textContent: "Search in English only", onclick: ask }));
+    const remark = this.line("remark", told, make("span", { className: "from-language", textContent: ` (${readAs.name}) ` }), readAs.is_english_too && link("Search in English only", ask));
     remark.hidden = this.state.typed && remark.textContent !== this.told;
     this.told = remark.textContent;
     setTimeout(() => { remark.hidden = false; }, PAUSE_MS);
@@ -34,17 +39,14 @@ export class Remarks {
 
   /** Of a collection: what this library does not have of it. */
   #collected(state, hits, missing) {
-    if (missing.length) return [make("p", { className: "remark" }, `${plural(missing.length, "icon")} of it ${missing.length === 1 ? "is" : "are"} not in this library: ${missing.join(", ")}`)];
-    return hits.length ? [] : [make("div", { className: "nothing" }, make("h2", { textContent: `No icon in ${subject(state)}` }), make("p", { textContent: "Collections and stars are kept in the browser that they were made with." }))];
+    if (missing.length) return [this.line("remark", `${plural(missing.length, "icon")} of it ${missing.length === 1 ? "is" : "are"} not in this library: ${missing.join(", ")}`)];
+    return hits.length ? [] : [make("div", { className: "nothing" }, make("h2", { textContent: `No icon in ${subject(state)}` }), make("p", { textContent: "Collections are kept in the browser that they were made with." }))];
   }
 
   #remarks(spelled, readAs) {
     const remarks = readAs ? [this.#reading(readAs)] : [];
-    if (spelled) remarks.push(make("p", { className: "remark" }, "Did you mean ", this.#suggest(spelled), "? Icons for it are among these."));
-    if (this.state.min_score === 0) {
-      remarks.push(make("p", { className: "remark" }, "The nearest icons, however far away. ",
-        make("button", { type: "button", className: "link", textContent: "Show good matches only", onclick: () => this.change({ min_score: null }) })));
-    }
+    if (spelled) remarks.push(this.line("remark", "Did you mean ", this.#suggest(spelled), "? Icons for it are among these."));
+    if (this.state.min_score === 0) remarks.push(this.line("remark", "The nearest icons, however far away. ", link("Show good matches only", () => this.change({ min_score: null }))));
     return remarks;
   }
 
@@ -52,33 +54,58 @@ export class Remarks {
     const { state } = this;
     const tries = [];
     if (spelled) tries.push(make("li", {}, "Did you mean ", this.#suggest(spelled), "?"));
-    if (countFilters(state)) tries.push(make("li", {}, this.#withoutFilters()));
-    if (state.keyword) tries.push(make("li", {}, make("button", { type: "button", className: "link", textContent: "Search by meaning, not by keywords", onclick: () => this.change({ keyword: false }) })));
+    if (state.keyword) tries.push(make("li", {}, link("Search by meaning, not by keywords", () => this.change({ keyword: false }))));
     else if (state.q) tries.push(make("li", {}, "Say what it looks like (“a cup with steam”), or use a more common word."));
-    if (!asks(state)) return make("div", { className: "nothing" }, make("h2", { textContent: "No icon is left by these filters" }), make("ul", {}, tries));
-    tries.push(make("li", {}, state.picture ? "Crop the picture closer to the icon, or say in words what it is." : "Paste or drop a picture of what you have in mind."));
-    if (state.min_score !== 0 && !state.keyword) {
-      tries.push(make("li", {}, make("button", { type: "button", className: "link", textContent: "Show the nearest icons anyway", onclick: () => this.change({ min_score: 0 }) })));
-    }
-    return make("div", { className: "nothing" }, make("h2", { textContent: `Nothing good found for ${subject(state)}` }), readAs && this.#reading(readAs),
+    if (!asks(state)) return make("div", { className: "nothing" }, make("h2", { textContent: "No icon is left by these filters" }), this.#causes());
+    tries.push(make("li", {}, state.picture ? [link("Crop the picture", this.pictures.cut), " closer to the icon, or say in words what it is."] : "Paste or drop a picture of what you have in mind."));
+    if (state.min_score !== 0 && !state.keyword) tries.push(make("li", {}, link("Show the nearest icons anyway", () => this.change({ min_score: 0 }))));
+    return make("div", { className: "nothing" }, make("h2", { textContent: `Nothing good found for ${subject(state)}` }), readAs && this.#reading(readAs), this.#causes(),
       make("p", { textContent: "No icon here comes close enough to be shown as a match. What you can try:" }), make("ul", {}, tries));
+  }
+
+  /** The filters that are on, each with its cross: how many icons it leaves by itself, and how many would answer without it. */
+  #causes() {
+    const { state, signal } = this;
+    const causes = this.filters().map(({ text, known, less }) => {
+      const told = make("span", { className: "count", textContent: known === undefined ? "" : `${plural(known, "icon")} here` });
+      search({ ...state, ...less }, { k: 1, signal }).then(({ hits, n_found: n, is_more: isMore, is_doubtful: isDoubtful }) => {
+        const left = hits.length && !isDoubtful ? `${n.toLocaleString("en")}${isMore ? "+" : ""} ${n === 1 ? "fits" : "fit"} without it` : "none fits without it, either";
+        told.textContent = [told.textContent, left].filter(Boolean).join("; ");
+      }).catch(() => {}); // its cross is there all the same
+      return make("p", { className: "cause" }, make("button", { className: "chip", onclick: () => this.change(less) }, make("span", { className: "hidden", textContent: "Remove filter " }), text, symbol("x")), told);
+    });
+    return causes.length > 0 && make("div", { className: "causes" }, make("p", { textContent: asks(state) ? "These filters may be why:" : "Take one away:" }), causes, causes.length > 1 && this.#withoutFilters());
+  }
+
+  /** What can't be answered, with what a person can do about it: a click where there is one that helps. */
+  refused(state, error, { stays, again }) {
+    const [, set, near] = UNKNOWN_SET.exec(error.message) ?? [];
+    const isOfPicture = error.status === 422 && Boolean(state.picture ?? state.screen);
+    const title = set !== undefined ? `There is no set “${set}” here` : isOfPicture ? "This picture can’t be searched" : "That did not work";
+    const text = /of one colour/.test(error.message) ? "It is of one colour all over: nothing is drawn in it." : set !== undefined ? "" : error.message;
+    const put = (other) => () => this.change({ set: state.set.flatMap((one) => (one === set ? other : [one])) });
+    const sets = set === undefined ? [] : [...(near ? near.split(", ") : []).map((one) => [one, put([one])]), ["All sets", put([])]];
+    const pictures = isOfPicture ? [["Choose another part", this.pictures.cut], ["Choose another picture", this.pictures.choose]] : [];
+    const ways = [...sets, ...pictures, ...(again ? [["Try again", again]] : [])];
+    return make("div", { className: "nothing" }, make("h2", { textContent: title }), text && make("p", { textContent: text }), stays && make("p", { textContent: "The icons below are those found before." }),
+      make("div", { className: "ways" }, ways.map(([textContent, onclick]) => make("button", { className: "button", textContent, onclick }))));
   }
 
   /** Of an icon in a picture: a way to more hits than were asked for, or why there are none. */
   #framed(hits, located) {
     const isChosen = located && this.state.frame !== null;
-    if (hits.length) return isChosen ? [make("p", { className: "about" }, make("button", { type: "button", className: "link", textContent: "Search with this part of the picture", onclick: () => this.more(located) }), " for more like it.")] : [];
+    if (hits.length) return isChosen ? [this.line("about", link("Search with this part of the picture", () => this.pictures.part(located)), " for more like it.")] : [];
     return [make("div", { className: "nothing" }, make("h2", { textContent: `No name for ${subject(this.state)}` }),
-      make("p", { textContent: "No icon here looks like it." }), this.#withoutFilters())];
+      make("p", { textContent: "No icon here looks like it." }), this.#causes())];
   }
 
   #withoutFilters() {
     const n = countFilters(this.state);
-    return n > 0 && make("button", { type: "button", className: "link", textContent: n === 1 ? "Search without the filter" : `Search without the ${n} filters`, onclick: this.clearFilters });
+    return n > 0 && link(n === 1 ? "Search without the filter" : `Search without the ${n} filters`, this.clearFilters);
   }
 
   #suggest(words) {
-    return make("button", { type: "button", className: "link", textContent: words, onclick: () => this.change({ q: words, ...IN_ENGLISH }) });
+    return link(words, () => this.change({ q: words, ...IN_ENGLISH }));
   }
 }
 
@@ -88,7 +115,7 @@ export const glosses = ({ words }) => words.filter(({ english }) => english.leng
 /** What a search is for, as a person would say it. */
 export function subject({ q, picture, icon, collection, screen, frame, not }) {
   if (screen !== null) return frame === null ? "your picture" : "the framed icon";
-  if (collection !== null) return collection === STARS ? "your stars" : `“${collection}”`;
+  if (collection !== null) return `“${collection}”`;
   const parts = [q && `“${q.trim()}”`, picture && "your picture", icon !== null && "that icon"].filter(Boolean);
   return (parts.join(" and ") || "anything") + (not.length ? ` but not “${not.join(", ")}”` : "");
 }

@@ -1,15 +1,14 @@
 // What does a query find, and what do filters alone leave? Asks, drops what was asked before, and says honestly how it went.
 
 import { health, search, svgsFound } from "../api.js";
-import { announce, find, make, PAUSE_MS, plural, whenIdle } from "../elements.js";
+import { announce, find, PAUSE_MS, plural, say, whenIdle } from "../elements.js";
 import { asks, browses, PAGE, question } from "../state.js";
 import { expectPictures } from "./pictures.js";
+import { Rail } from "./rail.js";
 import { glosses, Remarks, subject } from "./remarks.js";
 
-const MOST_AT_ONCE = 1000;
 const FOLDED_PAGE = 120; // names that many sets share: sixty hits may be one stack
 const LARGEST_PAGE = 240;
-const ENOUGH = 24; // tiles: about a screen
 const AWAY_MS = 3000; // between looks at whether a server is back
 
 /** Whether hits are what something holds, not what was looked for. */
@@ -17,16 +16,15 @@ const isAmong = (state) => state.collection !== null || (state.screen !== null &
 
 export class Search {
   /**
-   * `change(changes)` alters the state, `more(located)` searches with the icon of a picture that is chosen, `counted(facets)` takes the counts of labels, `read(language)` how the words were
-   * read, `answered(state, hits)` hears of answers, `describe(set)` tells of a set in a line.
+   * `change(changes)`, `clearFilters()`, `filters()` and `pictures` as `Remarks` has them; `counted(facets)` takes the counts of labels,
+   * `read(language)` how the words were read, `answered(state, hits)` hears of answers, `describe(set)` tells of a set in a line,
+   * `rested(at)` of the place that one has scrolled to.
    */
-  constructor({ grid, change, clearFilters, more, counted, read, answered, describe }) {
-    Object.assign(this, { grid, change, counted, read, answered, describe, asking: null, state: null, nFound: 0, isMore: false, shown: 0, asked: null });
-    this.remarks = new Remarks({ change, clearFilters, more });
+  constructor({ grid, change, clearFilters, filters, pictures, counted, read, answered, describe, rested }) {
+    Object.assign(this, { grid, counted, read, answered, describe, rested, asking: null, state: null, answer: null, coming: null, settled: null, asked: null });
+    this.remarks = new Remarks({ change, clearFilters, filters, pictures });
+    this.rail = new Rail(find("#rail"), { nameAt: async (at) => (grid.slots[at] ?? (await search(this.state, { k: 1, offset: at })).hits[0])?.name ?? "", go: (at) => grid.goTo(at) });
     this.showsAll = false; // the library is small: all of it is seen before anything is asked
-    this.more = find("#more");
-    this.more.addEventListener("click", () => this.#next());
-    this.nearEnd = new IntersectionObserver((entries) => { if (entries.at(-1).isIntersecting) this.#next(); }, { rootMargin: "600px" });
   }
 
   /** Whether tiles of equal names are folded. */
@@ -42,7 +40,6 @@ export class Search {
     this.asked = asked;
     this.asking?.abort();
     this.asking = new AbortController();
-    this.more.disabled = false;
     find("#start").hidden = !starts;
     find("#found").hidden = starts && !this.showsAll;
     if (starts) document.title = "icons";
@@ -55,32 +52,41 @@ export class Search {
     this.run(this.state);
   }
 
+  /** One has scrolled to a place. */
+  rests(at) {
+    if (!this.asking || this.settled !== this.asking.signal) return;
+    this.rail.mark(this.grid.leading?.name);
+    this.rested(at);
+  }
+
+  /** Back to where one was. */
+  return(at) {
+    if (this.settled === this.asking.signal && at !== this.grid.first()) this.#reach(at);
+  }
+
   async #find() {
     const { state, asking: { signal } } = this;
     this.#busy(true);
-    if (!this.grid.hits.size) this.grid.wait(60);
-    const first = this.folds(state) ? FOLDED_PAGE : PAGE;
-    const k = Math.min(Math.max(state.k, first), MOST_AT_ONCE);
+    if (!this.grid.n) this.grid.wait(PAGE);
+    const k = this.folds(state) ? FOLDED_PAGE : PAGE;
+    const offset = asks(state) || this.folds(state) ? 0 : state.at - (state.at % PAGE);
     try {
-      const answer = search(state, { k, signal });
-      expectPictures(svgsFound(state, { k }));
-      this.#show(await answer, k);
+      const answer = search(state, { k, offset, signal });
+      expectPictures(offset ? null : svgsFound(state, { k }));
+      this.#show(await answer, { k, offset });
     } catch (error) {
       if (error.name === "AbortError") return;
       this.#refuse(error);
     }
     this.#busy(false);
-    setTimeout(() => whenIdle(() => { if (!signal.aborted && this.shown) this.#complete(signal); }), PAUSE_MS);
+    setTimeout(() => whenIdle(() => { if (!signal.aborted && this.answer) this.#complete(signal); }), PAUSE_MS);
   }
 
-  /** What nobody waits for comes once the typing has paused: tiles out of sight, the next hits where their place is near,
-   *  counts of labels. */
+  /** What nobody waits for comes once the typing has paused: the next hits where their place is near, counts of labels. */
   async #complete(signal) {
-    this.grid.finish();
-    if (this.grid.groups.length < ENOUGH) await this.#next({ byItself: true });
-    if (signal.aborted) return;
-    this.#watchEnd();
-    if (this.state.q) this.answered(this.state, [...this.grid.hits.values()]);
+    this.settled = signal;
+    this.fill();
+    if (this.state.q) this.answered(this.state, this.grid.hits);
     try {
       this.counted((await search(this.state, { k: 1, facets: true, signal })).facets);
     } catch (error) {
@@ -88,61 +94,74 @@ export class Search {
     }
   }
 
-  #show(answer, wanted) {
+  #show(answer, { k, offset }) {
     const { hits, n_found: nFound, is_more: isMore, read_as: readAs } = answer;
-    Object.assign(this, { nFound, isMore, answer });
-    this.shown = hits.length;
-    this.grid.show(hits, { fold: this.folds(this.state) });
-    this.nearEnd.unobserve(this.more);
-    this.#offerMore(hits.length, wanted);
+    const { state } = this;
+    const hasPlaces = !isMore && !this.folds(state) && !isAmong(state) && state.screen === null;
+    Object.assign(this, { answer });
+    this.grid.show(hits, { fold: this.folds(state), total: hasPlaces ? Math.max(nFound, hits.length) : null, from: offset });
+    this.#count(hits.length < k);
+    const isByName = !asks(state) && (state.sort === "name" || (state.sort === "relevance" && state.set.length === 1));
+    this.rail.show(hasPlaces && isByName ? nFound : 0);
     this.#tell();
+    if (state.at || scrollY > innerHeight) this.#reach(state.at);
     this.read(readAs ? [readAs.language] : []);
+  }
+
+  /** Scroll to a place, once as many hits are there. */
+  async #reach(at) {
+    const { signal } = this.asking;
+    while (at >= this.grid.n && !this.ends && !signal.aborted) await this.#ask({ offset: this.grid.slots.length, k: LARGEST_PAGE }, signal);
+    if (!signal.aborted) this.grid.goTo(at);
   }
 
   /** More is known of the sets now. */
   retell() {
-    if (this.shown && !asks(this.state)) this.#tell();
+    if (this.answer && !(asks(this.state) && this.answer.hits.length)) this.#tell();
   }
 
   /** Say how the search went. */
   #tell() {
-    const { state, answer, nFound, isMore } = this;
-    const { hits, read_as: readAs, is_doubtful: isDoubtful } = answer;
+    const { state, answer } = this;
+    const { hits, read_as: readAs, is_doubtful: isDoubtful, n_found: nFound, is_more: isMore } = answer;
     const unit = state.screen !== null && state.frame === null ? "different icon" : "icon";
     const number = isMore ? `${nFound.toLocaleString("en")}+ icons` : plural(nFound, unit);
-    const found = isDoubtful ? `No good match for ${subject(state)}. These come nearest.` : asks(state) ? `${number} ${isAmong(state) ? "in" : "for"} ${subject(state)}` : browses(state) ? `${number}${this.#place()}` : "All icons";
+    const found = isDoubtful ? `No good match for ${subject(state)}. These come nearest.` : asks(state) ? `${number} ${isAmong(state) ? "in" : "for"} ${subject(state)}` : browses(state) ? this.#browsed(number) : "All icons";
     const text = hits.length ? found : state.collection !== null ? `No icon in ${subject(state)}` : asks(state) ? `${state.screen === null ? "Nothing good" : "No icon"} found ${isAmong(state) ? "in" : "for"} ${subject(state)}` : "No icon is left by these filters";
     find("#summary").textContent = hits.length ? text : "";
-    find("#notice").replaceChildren(...this.remarks.of(state, answer), ...this.#about());
+    find("#notice").replaceChildren(...this.remarks.of(state, answer, this.asking.signal), ...this.#about());
     if (asks(state)) document.title = state.q ? `${state.q} · icons` : "icons";
     else if (browses(state)) document.title = state.set.length === 1 ? `${this.describe(state.set[0]).title} · icons` : "icons";
     announce(readAs ? `${text}. ${glosses(readAs).map((gloss) => gloss.join(": ")).join("; ")} (${readAs.name})` : text);
   }
 
-  #place() {
-    const { set } = this.state;
-    return set.length === 1 ? ` in ${this.describe(set[0]).title}` : "";
+  /** Of one set as its card says it: how many names, and how many icons with all variants. */
+  #browsed(number) {
+    const { state, answer: { n_found: nFound } } = this;
+    if (state.set.length !== 1) return number;
+    const { title, count } = this.describe(state.set[0]);
+    const isWhole = !state.flat && Object.keys(Object.fromEntries(question({ ...state, set: [], sort: "relevance" }))).length === 0;
+    return `${isWhole ? count(nFound) : number} in ${title}`;
   }
 
   /** Of the one set that is browsed: its terms, where it is from. */
   #about() {
     if (asks(this.state) || this.state.set.length !== 1) return [];
     const { facts } = this.describe(this.state.set[0]);
-    return facts ? [make("p", { className: "about", textContent: facts })] : [];
+    return facts ? [this.remarks.line("about", facts)] : [];
   }
 
   /** Say what went wrong; what was found before stays where the server is to blame, as it may be back in a moment. */
   #refuse(error) {
     const mayPass = !(error.status > 0 && error.status < 500);
-    const stays = mayPass && this.grid.hits.size > 0;
+    const stays = mayPass && this.grid.hits.length > 0;
     if (!stays) {
       this.grid.show([]);
       find("#summary").textContent = "";
     }
-    this.shown = 0;
-    this.more.hidden = true;
-    find("#notice").replaceChildren(make("div", { className: "nothing" }, make("h2", { textContent: "That did not work" }),
-      make("p", { textContent: error.message }), stays && make("p", { textContent: "The icons below are those found before." }), mayPass && make("button", { type: "button", className: "button", textContent: "Try again", onclick: () => this.again() })));
+    this.rail.show(0);
+    this.answer = null;
+    find("#notice").replaceChildren(this.remarks.refused(this.state, error, { stays, again: mayPass ? () => this.again() : null }));
     announce(error.message, { afterMs: 0 });
     if (error.status === 0) this.#await(this.asking.signal);
   }
@@ -156,36 +175,39 @@ export class Search {
     if (!signal.aborted) this.again();
   }
 
-  /** Also where the end is near already: an observer tells of changes, and once of what is so when it begins. */
-  #watchEnd() {
-    this.nearEnd.unobserve(this.more);
-    this.nearEnd.observe(this.more);
-  }
-
-  async #next({ byItself = false } = {}) {
-    if (!this.grid.hits.size || this.more.hidden || this.more.disabled || this.asking.signal.aborted) return;
-    this.more.disabled = true;
-    const { signal } = this.asking;
+  /** Ask for what is missing where one looks, one part after the other. */
+  async fill() {
+    const { signal } = this.asking ?? {};
+    if (!signal || this.settled !== signal || this.coming === signal) return;
+    this.coming = signal;
     try {
-      const k = Math.min(LARGEST_PAGE, PAGE * Math.ceil(this.grid.hits.size / Math.max(this.grid.groups.length, 1)));
-      const { hits } = await search(this.state, { k, offset: this.shown, signal });
-      this.grid.append(hits);
-      this.shown += hits.length;
-      this.#offerMore(hits.length, k);
-      if (!byItself) {
-        this.change({ k: this.shown }, { replace: true });
-        this.#watchEnd();
-      }
+      for (let part = this.#missing(); part && !signal.aborted; part = this.#missing()) await this.#ask(part, signal);
     } catch (error) {
-      if (error.name !== "AbortError") this.more.textContent = `${error.message} Try again`;
+      if (error.name !== "AbortError") say(error.message);
     } finally {
-      if (signal === this.asking.signal) this.more.disabled = false;
+      if (this.coming === signal) this.coming = null;
+      this.rail.mark(this.grid.leading?.name);
     }
   }
 
-  #offerMore(got, wanted) {
-    this.more.textContent = "Show more";
-    this.more.hidden = got < wanted || (this.shown >= this.nFound && !this.isMore);
+  #missing() {
+    const { slots, total, range: [from, to], n } = this.grid;
+    if (total === null) return to >= n && !this.ends && n ? { offset: slots.length, k: Math.min(LARGEST_PAGE, PAGE * Math.ceil(slots.length / n)) } : null;
+    for (let at = from; at < to; at += 1) if (!slots[at]) return { offset: at - (at % PAGE), k: Math.min(LARGEST_PAGE, PAGE * Math.ceil((to - at) / PAGE + 1)) };
+    return null;
+  }
+
+  async #ask({ offset, k }, signal) {
+    const { hits } = await search(this.state, { k, offset, signal });
+    if (signal.aborted) return;
+    if (this.grid.total !== null && hits.length < k) this.grid.total = Math.min(this.grid.total, offset + hits.length); // fewer than was said
+    this.grid.put(hits, offset);
+    this.#count(hits.length < k);
+  }
+
+  /** Whether there are no more hits than those that are here. */
+  #count(isLast) {
+    this.ends = isLast || (!this.answer.is_more && this.grid.slots.length >= this.answer.n_found);
   }
 
   #busy(is) {
@@ -196,8 +218,9 @@ export class Search {
   /** Nothing is asked. */
   #rest() {
     this.#busy(false);
-    this.shown = 0;
+    this.answer = null;
     this.grid.show([]);
+    this.rail.show(0);
     find("#notice").replaceChildren();
     this.counted(null);
   }

@@ -20,26 +20,28 @@ export function frame(icon, { lazy = true, px } = {}) {
 
 export const percent = (score) => `${Math.round(100 * score)}%`;
 
+const LONG = [24, 28]; // letters: from these on a name is broken anywhere, or cut in the middle, as names differ at their ends
+const shortened = (name) => (name.length > LONG[1] ? `${name.slice(0, LONG[1] / 2 - 1)}…${name.slice(-LONG[1] / 2)}` : name);
+
 const setOf = (hit) => hit.set_title || hit.set;
 
 /** What cannot be seen in a tile, for those who hear it. */
-function unseen(hit, { chosen, starred }, stack) {
+function unseen(hit, isKept, stack) {
   const folded = stack?.isFirst && !stack.isOpen;
   const drawings = hit.n_also > 0 && `the same drawing ${hit.n_also === 1 ? "once" : `${hit.n_also} times`} more`;
-  return [folded && `in ${plural(stack.n, "set")}`, hit.n_variants > 1 && plural(hit.n_variants, "variant"), drawings, chosen && "chosen", starred && "starred"].filter(Boolean).map((text) => `, ${text}`).join("");
+  return [folded && `in ${plural(stack.n, "set")}`, hit.n_variants > 1 && plural(hit.n_variants, "variant"), drawings, isKept && "kept"].filter(Boolean).map((text) => `, ${text}`).join("");
 }
 
 /** A tile of one icon; `stack` tells of icons of other sets that bear its name: `{ n, isOpen, isFirst }`, `n` sets in all. */
-export function tile(hit, { stack = null, marks }) {
+export function tile(hit, { stack = null, isKept }) {
   const cell = make("li", { className: "cell" },
-    make("button", { className: "tile", type: "button", tabIndex: -1, "data-id": hit.id, title: [hit.key, hit.style].filter(Boolean).join(" · ") },
+    make("button", { className: "tile", tabIndex: -1, "data-id": hit.id, title: [hit.key, hit.style].filter(Boolean).join(" · ") },
       frame(hit),
-      make("span", { className: "name", textContent: hit.name }),
-      hit.n_variants > 1 && make("span", { className: "badge", "aria-hidden": "true", textContent: hit.n_variants }),
+      make("span", { className: "name", textContent: shortened(hit.name), "data-long": hit.name.length > LONG[0] ? "" : null }),
       make("span", { className: "hidden unseen" })));
   cell.drawn = drawnOf(hit);
   restack(cell, hit, stack);
-  showMarks(cell, hit, marks);
+  showMarks(cell, hit, isKept);
   return cell;
 }
 
@@ -51,10 +53,10 @@ export function restack(cell, hit, stack) {
   const text = JSON.stringify(stack);
   if (cell.restacked === text) return false;
   Object.assign(cell, { stack, restacked: text });
-  cell.classList.toggle("stack", stack?.isOpen === false);
+  cell.classList.toggle("stack", stack?.isOpen === false || (!stack && hit.n_variants > 1));
   cell.classList.toggle("unfolded", stack?.isOpen === true);
   find(".set", cell)?.remove();
-  if (!stack?.isFirst) find(".name", cell).after(make("span", { className: "set", textContent: setOf(hit) }));
+  if (!stack?.isFirst) find(".name", cell).after(make("span", { className: "set", textContent: hit.n_variants > 1 ? `${hit.n_variants} in ${setOf(hit)}` : setOf(hit) }));
   const before = find(".unfold", cell);
   const button = stack?.isFirst ? unfold(hit, stack) : null;
   const hadFocus = before === document.activeElement;
@@ -67,21 +69,18 @@ export function restack(cell, hit, stack) {
 
 function unfold(hit, { n, isOpen }) {
   return make("button", {
-    className: "unfold", type: "button", tabIndex: -1, "aria-expanded": String(isOpen),
+    className: "unfold", tabIndex: -1, "aria-expanded": String(isOpen),
     "aria-label": `${hit.name} in ${plural(n, "set")}`, title: `${isOpen ? "Fold" : "Unfold"} (O)`,
   }, make("span", { textContent: isOpen ? setOf(hit) : `in ${plural(n, "set")}` }));
 }
 
-/** Say on a tile whether its icon is chosen and starred. */
-export function showMarks(cell, hit, { chosen, starred }) {
-  cell.toggleAttribute("data-chosen", chosen);
-  cell.toggleAttribute("data-starred", starred);
-  for (const [kind, on, drawing] of [["chosen", chosen, "check"], ["starred", starred, "star"]]) {
-    const mark = find(`.mark.${kind}`, cell);
-    if (on && !mark) cell.append(make("span", { className: `mark ${kind}`, "aria-hidden": "true" }, symbol(drawing)));
-    else if (!on) mark?.remove();
-  }
-  find(".unseen", cell).textContent = unseen(hit, { chosen, starred }, cell.stack);
+/** Say on a tile whether its icon is kept. */
+export function showMarks(cell, hit, isKept) {
+  cell.toggleAttribute("data-kept", isKept);
+  const mark = find(".mark", cell);
+  if (isKept && !mark) cell.append(make("span", { className: "mark", "aria-hidden": "true" }, symbol("check")));
+  else if (!isKept) mark?.remove();
+  find(".unseen", cell).textContent = unseen(hit, isKept, cell.stack);
 }
 
 /** A grey place in the size of a tile, while the first answer is on its way. */

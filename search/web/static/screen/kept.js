@@ -1,10 +1,11 @@
-// Which pictures were brought in, and which icons are in them? They stay in the memory of this page: an address names one by a number.
+// Which pictures were brought in, and which icons are in them? They stay in this browser: an address names one by a number.
 
 import { locate } from "../api.js";
-import { named, sidesOf, uploaded } from "../picture/picture.js";
+import { load, named, sidesOf, uploaded } from "../picture/picture.js";
 import { located as parameters } from "../state.js";
 
-const MOST = 6; // pictures that are kept; those before are forgotten
+const MOST = 6; // pictures in memory; those before are read again
+const MOST_STORED = 20; // in the browser, for whoever reloads or goes back; those before are forgotten
 const HITS = 8; // of each icon
 const MARGIN = 0.15; // of its longer side, around an icon
 const SURE = 0.5; // least score of a name that is taken unseen
@@ -13,12 +14,52 @@ const kept = new Map(); // number -> { image, file, name, as, kind, answers, ask
 /** Keep a picture; returns the number that stands for it. An address of another day names none of today's. */
 export function keep(image, { file = null } = {}) {
   const number = `${Date.now().toString(36)}${kept.size}`;
-  kept.set(number, { image, file, name: named(file), as: null, kind: null, answers: new Map(), asking: null });
-  if (kept.size > MOST) kept.delete(kept.keys().next().value);
+  const picture = hold(number, { image, file, name: named(file) });
+  picture.sent.then((blob) => store("readwrite", async (pictures) => {
+    await done(pictures.put({ number, blob, name: picture.name, as: picture.as }));
+    for (const other of (await done(pictures.getAllKeys())).slice(0, -MOST_STORED)) pictures.delete(other);
+  })).catch(() => {}); // it lasts as long as the page, then, and the page says so
   return number;
 }
 
+function hold(number, { image, file, name, as = null }) {
+  const picture = { image, name, as, kind: as, sent: uploaded(image, file), answers: new Map(), asking: null };
+  kept.set(number, picture);
+  if (kept.size > MOST) kept.delete(kept.keys().next().value);
+  return picture;
+}
+
+const done = (request) => new Promise((resolve, reject) => {
+  request.onsuccess = () => resolve(request.result);
+  request.onerror = () => reject(request.error);
+});
+
+async function store(mode, act) {
+  const opening = indexedDB.open("icons", 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore("pictures", { keyPath: "number" });
+  const database = await done(opening);
+  try {
+    return await act(database.transaction("pictures", mode).objectStore("pictures"));
+  } finally {
+    database.close();
+  }
+}
+
 export const pictureOf = (number) => kept.get(number) ?? null;
+
+const reading = new Map();
+
+/** A picture that this browser has, in memory or since before the page was loaded; `null` where it has none of this number. */
+export function opened(number) {
+  if (kept.has(number)) return Promise.resolve(kept.get(number));
+  if (!reading.has(number)) reading.set(number, readStored(number).catch(() => null).finally(() => reading.delete(number)));
+  return reading.get(number);
+}
+
+async function readStored(number) {
+  const row = await store("readonly", (pictures) => done(pictures.get(number)));
+  return row ? hold(number, { ...row, image: await load(row.blob), file: row.blob }) : null;
+}
 
 /** A person says what a picture shows: "icon" or "screen"; it is not judged any more. */
 export function insist(number, kind) {
@@ -26,11 +67,15 @@ export function insist(number, kind) {
   if (picture.as === kind) return;
   Object.assign(picture, { as: kind, kind });
   picture.answers.clear();
+  store("readwrite", async (pictures) => {
+    const row = await done(pictures.get(number));
+    if (row) await done(pictures.put({ ...row, as: kind }));
+  }).catch(() => {});
 }
 
 /** What is found in the picture of a state under its filters, as the server tells it; asked once. `null` where it is not kept any more. */
 export async function located(state) {
-  const picture = kept.get(state.screen);
+  const picture = await opened(state.screen);
   if (!picture) return null;
   const asked = `${parameters(state)}`;
   if (!picture.answers.has(asked)) {
@@ -43,7 +88,6 @@ export async function located(state) {
 
 async function ask(picture, state) {
   const { signal } = picture.asking;
-  picture.sent ??= uploaded(picture.image, picture.file);
   const answer = await locate(await picture.sent, state, { k: HITS, as: picture.as, signal });
   picture.kind = picture.as ?? answer.kind;
   return answer;

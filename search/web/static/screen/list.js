@@ -69,7 +69,7 @@ export class FoundList {
 function row(icon, at, cut, isOfOneSet) {
   const [hit] = icon.hits;
   const label = labelOf(icon, at);
-  return make("button", { type: "button", className: "row", tabIndex: at ? -1 : 0, "data-at": at, "aria-label": label, "aria-pressed": "false", title: label.replace(/^\d+: /, "") },
+  return make("button", { className: "row", tabIndex: at ? -1 : 0, "data-at": at, "aria-label": label, "aria-pressed": "false", title: label.replace(/^\d+: /, "") },
     cut, hit ? frame(hit, { px: 24 }) : make("span", { className: "picture none" }),
     make("span", { className: "what" }, make("span", { textContent: hit?.name ?? "no name found" }),
       make("small", { textContent: hit ? [!isSure(icon) && "not sure", !isOfOneSet && (hit.set_title || hit.set)].filter(Boolean).join(" · ") : "" })));

@@ -25,7 +25,7 @@ export class Stage {
   }
 
   #zoomer(drawing, name, step) {
-    return make("button", { type: "button", title: `${name} (${step > 0 ? "+" : "−"})`, "aria-label": name, onclick: () => this.#zoom(step) }, symbol(drawing));
+    return make("button", { title: `${name} (${step > 0 ? "+" : "−"})`, "aria-label": name, onclick: () => this.#zoom(step) }, symbol(drawing));
   }
 
   #listen() {
@@ -66,7 +66,7 @@ export class Stage {
 
   #button(icon, at) {
     const { left, top, right, bottom } = this.icons[at];
-    const button = make("button", { type: "button", className: "found-icon", tabIndex: at ? -1 : 0, "data-at": at, "aria-label": labelOf(icon, at), "aria-pressed": "false" });
+    const button = make("button", { className: "found-icon", tabIndex: at ? -1 : 0, "data-at": at, "aria-label": labelOf(icon, at), "aria-pressed": "false" });
     const place = { left, top, width: right - left, height: bottom - top };
     for (const [name, share] of Object.entries(place)) button.style.setProperty(name, `${100 * share}%`);
     button.toggleAttribute("data-unsure", !isSure(icon));

@@ -1,14 +1,14 @@
 // What is seen of a picture with many icons? The picture with frames, a list of what they are called, and what is done with all of them.
 
 import { make, plural, say, symbol } from "../elements.js";
-import { distinct, isOneIcon, isSure, located, pictureOf } from "./kept.js";
+import { distinct, isOneIcon, isSure, located, opened } from "./kept.js";
 import { FoundList } from "./list.js";
 import { Stage } from "./stage.js";
 
 export class ScreenView {
   /**
    * `change(changes)` alters the state, `asIcon(number, how)` searches with the whole picture, `cut(number)` lets a person choose a
-   * part of it, `take(hits)` chooses icons and tells how many had no place, `enter()` goes on to the tiles.
+   * part of it, `take(hits)` keeps icons and tells how many had no place, `enter()` goes on to the tiles.
    */
   constructor(root, actions) {
     Object.assign(this, { root, ...actions, number: null, answer: null, frame: null });
@@ -17,7 +17,7 @@ export class ScreenView {
     this.list = new FoundList(parts);
     this.title = make("h2", {});
     this.note = make("p", { className: "aside", hidden: true });
-    this.all = make("button", { type: "button", className: "button primary", onclick: () => this.#takeAll() }, symbol("check"), make("span", {}));
+    this.all = make("button", { className: "button primary", onclick: () => this.#takeAll() }, symbol("check"), make("span", {}));
     this.names = make("div", { className: "names" }, make("div", { className: "names-head" }, this.title, this.all), this.note, this.list.element);
     this.none = make("div", { className: "nothing", hidden: true });
     root.replaceChildren(make("div", { className: "parts" }, this.stage.element, this.names, this.none));
@@ -26,7 +26,8 @@ export class ScreenView {
   /** Bring it in step with a state; what is not known yet comes when it is. */
   async show(state) {
     this.state = state;
-    const picture = pictureOf(state.screen);
+    const picture = await opened(state.screen);
+    if (this.state !== state) return;
     this.root.hidden = false;
     if (this.number !== state.screen) {
       Object.assign(this, { number: state.screen, answer: null, frame: null });
@@ -94,7 +95,7 @@ export class ScreenView {
     this.title.textContent = plural(icons.length, "icon");
     const sure = distinct(icons.filter(isSure));
     this.all.hidden = !sure.length;
-    this.all.lastChild.textContent = `Choose all ${sure.length.toLocaleString("en")}`;
+    this.all.lastChild.textContent = `Keep all ${sure.length.toLocaleString("en")}`;
     this.note.textContent = answer.is_cut ? `${answer.n_found.toLocaleString("en")} places look like icons; these are the clearest. Crop a part to see all of it.` : "";
     this.note.hidden = !answer.is_cut;
   }
@@ -105,15 +106,15 @@ export class ScreenView {
     this.none.replaceChildren(make("h2", { textContent: "No icons here" }),
       make("p", { textContent: "Nothing in this picture looks like the icons of an interface. What you can try:" }),
       make("div", { className: "ways" },
-        make("button", { type: "button", className: "button primary", onclick: () => this.asIcon(this.number) }, symbol("search"), "Search it as one icon"),
-        make("button", { type: "button", className: "button", onclick: () => this.cut(this.number) }, symbol("crop"), "Crop by hand")));
+        make("button", { className: "button primary", onclick: () => this.asIcon(this.number) }, symbol("search"), "Search it as one icon"),
+        make("button", { className: "button", onclick: () => this.cut(this.number) }, symbol("crop"), "Crop by hand")));
   }
 
-  /** It was dropped on another page, or on this one before it was loaded anew. */
+  /** It was dropped in another browser, or long ago. */
   #gone() {
     this.#is("gone");
     this.none.replaceChildren(make("h2", { textContent: "This picture is not here any more" }),
-      make("p", { textContent: "Pictures of screens are kept by the page that they were dropped on, until it is closed or loaded anew. Drop it again." }));
+      make("p", { textContent: "Pictures of screens stay in the browser that they were dropped in: no link takes them to another one, and only the last ones are kept. Drop it again." }));
   }
 
   /** Whoever chooses an icon with the keyboard twice wants its hits. */
@@ -132,6 +133,6 @@ export class ScreenView {
     const sure = distinct(icons.filter(isSure));
     const unsure = icons.filter((icon) => !isSure(icon)).length;
     const left = this.take(sure);
-    say([`${plural(sure.length - left, "icon")} chosen`, left && `${left} had no place`, unsure && `${unsure} not sure, left out`].filter(Boolean).join("; "));
+    say([`${plural(sure.length - left, "icon")} kept`, left && `${left} had no place`, unsure && `${unsure} not sure, left out`].filter(Boolean).join("; "));
   }
 }

@@ -1,8 +1,10 @@
 // Which sets are there? A card for each: a few of its icons, how many there are, under what terms, in what style.
 
-import { find, make, plural, symbol } from "../elements.js";
+import { search } from "../api.js";
+import { find, make, plural, symbol, whenQuiet } from "../elements.js";
 import { FAMILY_NAMES, POPULAR } from "../filters/labels.js";
 import { frame } from "../results/tile.js";
+import { cleared } from "../state.js";
 import { pin, pinned, visited } from "./memory.js";
 
 const SAMPLED = 6;
@@ -10,6 +12,9 @@ const GROUPS = { // by the look that most of its icons have
   outline: "Outline", filled: "Filled", duotone: "Two tones", color: "In colour",
 };
 const NEAR = "400px"; // of the window, where pictures of cards are asked for
+
+/** How many names a set has, and how many icons with all their variants. */
+const counted = (names, icons) => (names === icons ? plural(icons, "icon") : `${plural(names, "name")}, ${plural(icons, "icon")}`);
 
 export class Sets {
   /** `cards` as the server tells them; `browse(set)` shows the icons of one. */
@@ -30,9 +35,9 @@ export class Sets {
   /** Of one set: its title, and its facts in a line. */
   describe = (key) => {
     const card = this.cards.find((one) => one.key === key);
-    if (!card) return { title: key, facts: null };
+    if (!card) return { title: key, facts: null, count: (names) => plural(names, "icon") };
     const facts = [card.licence ?? "Licence unknown", FAMILY_NAMES[card.licence_family]?.toLowerCase(), card.styles.slice(0, 3).join(", "), card.author && `by ${card.author}`, card.version];
-    return { title: card.title, facts: facts.filter(Boolean).join(" · ") };
+    return { title: card.title, facts: facts.filter(Boolean).join(" · "), count: (names) => counted(names, card.n) };
   };
 
   /** Pinned and visited sets may have changed. */
@@ -83,8 +88,8 @@ export class Sets {
       make("a", { href: `?set=${encodeURIComponent(key)}`, onclick: open },
         make("span", { className: "mosaic", "aria-hidden": "true" }, Array.from({ length: SAMPLED }, () => make("span", { className: "picture waiting" }))),
         make("span", { className: "title", textContent: title }),
-        make("span", { className: "facts", textContent: [plural(n, "icon"), licence ?? "licence unknown", styles[0]].filter(Boolean).join(" · ") })),
-      make("button", { type: "button", className: "pin", "aria-label": `Pin ${title}`, title: "Pin: show it first", onclick: ({ currentTarget }) => this.#pin(key, currentTarget) }, symbol("pin")));
+        make("span", { className: "facts" }, make("span", { className: "count", textContent: plural(n, "icon") }), make("span", { textContent: [licence ?? "licence unknown", styles[0]].filter(Boolean).join(" · ") }))),
+      make("button", { className: "pin", "aria-label": `Pin ${title}`, title: "Pin: show it first", onclick: ({ currentTarget }) => this.#pin(key, currentTarget) }, symbol("pin")));
     item.card = card;
     return item;
   }
@@ -101,5 +106,10 @@ export class Sets {
     item.dataset.drawn = "";
     const sample = item.card.sample.slice(0, SAMPLED);
     find(".mosaic", item).replaceChildren(...sample.map((icon) => frame(icon, { px: 24 })));
+    const { key, n } = item.card;
+    whenQuiet(async () => {
+      const { n_found: names } = await search({ ...cleared({}), set: [key] }, { k: 1 }).catch(() => ({ n_found: n })); // as an opened set says it
+      find(".count", item).textContent = counted(names, n);
+    });
   }
 }

@@ -24,7 +24,7 @@ export class Start {
     const facets = known.value ?? {};
     this.library = { icons: counted.value?.icons ?? null, sets: facets.set?.length ?? 0 };
     const { icons, sets: n } = this.library;
-    if (icons !== null) find("#library").textContent = `${plural(icons, "icon")}${n === 1 ? ` of ${facets.set[0].title}` : n ? ` in ${plural(n, "set")}` : ""}`;
+    if (icons !== null) find("#library").replaceChildren(make("strong", { textContent: plural(icons, "icon") }), n === 1 ? ` of ${facets.set[0].title}` : n ? ` in ${plural(n, "set")}` : "");
     return { facets, isSmall: icons !== null && icons > 0 && (icons <= SMALL || n === 1) };
   }
 
@@ -45,13 +45,13 @@ export class Start {
   }
 
   #chip(words, drawing) {
-    return make("li", { "data-words": words }, make("button", { type: "button", className: "suggestion", onclick: () => this.ask(words) }, symbol(drawing), words));
+    return make("li", { "data-words": words }, make("button", { className: "suggestion", onclick: () => this.ask(words) }, symbol(drawing), words));
   }
 
   #icon(icon) {
     const label = `${icon.name}, ${icon.set_title || icon.set}`;
     const framed = frame(icon, { px: 24 });
-    const item = make("li", {}, make("button", { type: "button", className: "recent", title: label, "aria-label": label, onclick: () => this.open(icon) }, framed));
+    const item = make("li", {}, make("button", { className: "recent", title: label, "aria-label": label, onclick: () => this.open(icon) }, framed));
     find("img", framed).addEventListener("error", () => { forgetOpened(icon); item.remove(); }, { once: true });
     return item;
   }

@@ -3,8 +3,9 @@
 import { kept, read, write } from "./store.js";
 
 const PLACE = "icons.collections";
+const STARS = "icons.starred"; // where older pages had a list more: it becomes a collection
 const MOST = 100;
-const MOST_ICONS = 500; // as many as can be chosen
+const MOST_ICONS = 500; // as many as can be kept
 const LONGEST_NAME = 200;
 const [FORMAT, VERSION] = ["icons-collection", 1];
 const MOST_BYTES = 5e6;
@@ -18,6 +19,9 @@ class Collections extends EventTarget {
   constructor() {
     super();
     this.#load();
+    const stars = read(STARS);
+    if (Array.isArray(stars) && stars.some(kept) && this.#all.length < MOST) this.add("Starred", stars);
+    if (stars) localStorage.removeItem(STARS);
     addEventListener("storage", (event) => {
       if (event.key !== PLACE && event.key !== null) return;
       this.#load();

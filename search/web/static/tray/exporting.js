@@ -21,17 +21,20 @@ export async function exportAs(kind, icons, { name, look }) {
   say(`Making a file of ${plural(icons.length, "icon")} …`);
   try {
     const asked = { ...look, size: SIZED.includes(kind) ? look.size : null, colour: kind === "font" ? null : look.colour }; // a font takes the text's
-    const { blob, fileName, leftOut } = await exported({ kind, name, icons: icons.map(({ key }) => key), look: asked });
-    save(blob, fileName);
-    say(leftOut ? `Saved ${fileName}; ${plural(leftOut, "icon")} could not be read` : `Saved ${fileName}`);
+    const { blob, fileName: called, leftOut } = await exported({ kind, name, icons: icons.map(({ key }) => key), look: asked });
+    save(blob, called);
+    say(leftOut ? `Saved ${called}; ${plural(leftOut, "icon")} could not be read` : `Saved ${called}`);
   } catch (error) {
     say(error.message);
   }
 }
 
+/** A name for a file: `Arrow left` -> `arrow-left`. */
+export const fileName = (name) => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "") || "icon";
+
 /** Save a file, as a click on a link does. */
-export function save(blob, fileName) {
+export function save(blob, name) {
   const href = URL.createObjectURL(blob);
-  make("a", { href, download: fileName }).click();
+  make("a", { href, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }

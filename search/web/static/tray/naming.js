@@ -1,6 +1,6 @@
 // Under which name? A small dialog that asks for one.
 
-import { make, symbol } from "../elements.js";
+import { head, make } from "../elements.js";
 import { collections, named } from "./collections.js";
 
 /** Ask for the name of a collection; resolves to it, or to `null`. Known names are offered where icons may join one. */
@@ -15,13 +15,12 @@ export function askName({ title, name = "", button, joins = false }) {
       note.textContent = !known ? "Kept in this browser." : joins ? `The icons join the ${known.icons.length} in it.` : "There is one of that name already.";
       done.disabled = !named(input.value) || Boolean(known && !joins);
     };
-    const known = joins ? collections.all().map((one) => make("button", { type: "button", className: "pill", textContent: one.name, onclick: () => { input.value = one.name; look(); input.focus(); } })) : [];
+    const known = joins ? collections.all().map((one) => make("button", { className: "pill", textContent: one.name, onclick: () => { input.value = one.name; look(); input.focus(); } })) : [];
     const form = make("form", {},
       make("label", { htmlFor: "naming-name", textContent: "Name" }), input, known.length > 0 && make("p", { className: "pills" }, known.slice(0, 12)), note,
-      make("div", { className: "foot" }, make("button", { type: "button", className: "button", textContent: "Cancel", onclick: () => dialog.close() }), done));
+      make("div", { className: "foot" }, make("button", { className: "button", textContent: "Cancel", onclick: () => dialog.close() }), done));
     const dialog = make("dialog", { id: "naming", "aria-labelledby": "naming-title" },
-      make("div", { className: "head" }, make("h2", { id: "naming-title", textContent: title }),
-        make("button", { type: "button", className: "quiet", "aria-label": "Cancel", onclick: () => dialog.close() }, symbol("x"))), form);
+      head("naming-title", title, () => dialog.close(), "Cancel"), form);
     form.addEventListener("submit", (event) => { event.preventDefault(); chosen = named(input.value); dialog.close(); });
     input.addEventListener("input", look);
     dialog.addEventListener("close", () => { dialog.remove(); resolve(chosen || null); });

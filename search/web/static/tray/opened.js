@@ -2,7 +2,7 @@
 
 import { show } from "../api.js";
 import { collections } from "./collections.js";
-import { starred, STARS } from "./store.js";
+import { chosen, KEPT } from "./store.js";
 
 const AT_ONCE = 6; // requests: the server has other pages to answer
 const found = new Map();
@@ -25,7 +25,7 @@ export async function refresh(list) {
 
 /** The icons of a collection as hits, and the keys that this library does not have. */
 export async function opened(name, { signal }) {
-  const icons = name === STARS ? starred.all() : collections.get(name)?.icons ?? [];
+  const icons = name === KEPT ? chosen.all() : collections.get(name)?.icons ?? [];
   await lookUp(icons, { signal });
   const hits = icons.map(({ key }) => found.get(key)).filter(Boolean);
   const missing = icons.filter(({ key }) => !found.get(key)).map(({ key }) => key);

@@ -1,13 +1,13 @@
-// Where are the collections and the stars? A dialog that lists them: to open, rename, take along as a file, or delete.
+// Where are the icons that were kept? A dialog that lists them: to open, rename, take along as a file, or delete.
 
 import { summedUp } from "../detail/licences.js";
-import { find, make, plural, say, symbol } from "../elements.js";
+import { find, head, make, plural, say, symbol } from "../elements.js";
 import { openMenu } from "../menu.js";
 import { frame } from "../results/grid.js";
 import { collections, fromFile, toFile } from "./collections.js";
-import { save } from "./exporting.js";
+import { fileName, save } from "./exporting.js";
 import { askName } from "./naming.js";
-import { chosen, starred, STARS } from "./store.js";
+import { chosen, KEPT } from "./store.js";
 import { offerUndo } from "./undo.js";
 
 const SHOWN = 6;
@@ -20,17 +20,16 @@ export function showShelf({ open }) {
   const leave = (name) => { dialog.close(); open(name); };
   const fill = () => {
     const all = collections.all();
-    list.replaceChildren(...(starred.size ? [starRow(leave)] : []), ...all.map((one) => row(one, leave)),
-      ...(starred.size || all.length ? [] : [empty()]));
+    list.replaceChildren(...(chosen.size ? [keptRow(leave)] : []), ...all.map((one) => row(one, leave)),
+      ...(chosen.size || all.length ? [] : [empty()]));
   };
   file.addEventListener("change", async () => { for (const one of file.files) await take(one); file.value = ""; });
   dialog.append(
-    make("div", { className: "head" }, make("h2", { id: "shelf-title", textContent: "Collections and stars" }),
-      make("button", { type: "button", className: "quiet", "aria-label": "Close", onclick: () => dialog.close() }, symbol("x"))),
+    head("shelf-title", "Kept icons", () => dialog.close()),
     list,
     make("div", { className: "foot" }, make("p", { className: "aside", textContent: "Kept in this browser. A file takes a collection to another one, or to icons export." }),
-      make("button", { type: "button", className: "button", onclick: () => file.click() }, symbol("upload"), "Read a file"), file));
-  const places = [collections, starred];
+      make("button", { className: "button", onclick: () => file.click() }, symbol("upload"), "Read a file"), file));
+  const places = [collections, chosen];
   for (const place of places) place.addEventListener("change", fill);
   dialog.addEventListener("close", () => { for (const place of places) place.removeEventListener("change", fill); dialog.remove(); });
   fill();
@@ -39,33 +38,50 @@ export function showShelf({ open }) {
   find("ul button, .foot button", dialog).focus();
 }
 
-const empty = () => make("li", { className: "empty" }, symbol("folder"), make("p", { textContent: "Nothing here yet. Star an icon, or choose some and save them as a collection." }));
+const empty = () => make("li", { className: "empty" }, symbol("folder"), make("p", { textContent: "Nothing here yet. Keep an icon with the check mark on its tile, and save several as a collection." }));
 
 const mosaic = (icons) => make("span", { className: "peek", "aria-hidden": "true" }, icons.filter(({ id }) => id !== null).slice(0, SHOWN).map((icon) => frame(icon, { lazy: false, px: 22 })));
 
-const opening = (title, icons, leave, drawing) => make("button", { type: "button", className: "row", onclick: leave },
+const opening = (title, icons, leave, drawing) => make("button", { className: "row", onclick: leave },
   make("span", { className: "what" }, make("strong", {}, drawing && symbol(drawing), title), make("small", { textContent: `${plural(icons.length, "icon")}${described(icons)}` })), mosaic(icons));
 
 /** Of icons that a file named nothing is known but their keys. */
 const described = (icons) => (icons.every(({ id }) => id !== null) && icons.length ? ` · ${summedUp(icons)}` : "");
 
-const starRow = (leave) => make("li", {}, opening("Starred", starred.all(), () => leave(STARS), "star"), more("Starred", [
-  { title: "Choose all", symbol: "check", act: () => chosen.add(starred.all()) },
-  { title: "Save as collection", symbol: "folder-plus", act: () => keepStars() },
-  { title: "Remove all stars", symbol: "trash-2", act: () => { const before = starred.all(); starred.clear(); offerUndo(`${plural(before.length, "star")} removed`, () => starred.add(before)); } },
+const keptRow = (leave) => make("li", {}, opening("Kept", chosen.all(), () => leave(KEPT), "check"), more("Kept", [
+  { title: "Save as collection", symbol: "folder-plus", act: () => saveKept() },
+  { title: "Clear", symbol: "trash-2", act: () => clearKept() },
 ]));
 
+/** Let go of all kept icons; it can be undone. */
+export function clearKept() {
+  const before = chosen.all();
+  chosen.clear();
+  offerUndo(`${plural(before.length, "icon")} let go`, () => chosen.add(before));
+}
+
+/** Save them under a name. */
+export async function saveKept() {
+  const icons = chosen.all();
+  const name = await askName({ title: `Save ${plural(icons.length, "icon")} as a collection`, button: "Save", joins: true });
+  if (name !== null) attempt(() => join(name, icons, (n, isNew) => (isNew ? `Saved “${name}”` : `Added ${plural(n, "icon")} to “${name}”`)));
+}
+
+function join(name, icons, said) {
+  const isNew = !collections.get(name);
+  const n = collections.add(name, icons);
+  say(isNew || n ? said(n, isNew) : `“${name}” has them all already`);
+}
+
 const row = (one, leave) => make("li", {}, opening(one.name, one.icons, () => leave(one.name)), more(one.name, [
-  { title: "Choose all", symbol: "check", act: () => chosen.add(one.icons.filter(({ id }) => id !== null)) },
+  { title: "Keep all", symbol: "check", act: () => chosen.add(one.icons.filter(({ id }) => id !== null)) },
   { title: "Rename", symbol: "pencil", act: () => rename(one) },
-  { title: "Download as a file", symbol: "download", act: () => save(new Blob([toFile(one)], { type: "application/json" }), `${slug(one.name)}.json`) },
+  { title: "Download as a file", symbol: "download", act: () => save(new Blob([toFile(one)], { type: "application/json" }), `${fileName(one.name)}.json`) },
   { title: "Delete", symbol: "trash-2", act: () => attempt(() => offerUndo(`“${one.name}” deleted`, collections.remove(one.name))) },
 ]));
 
-const slug = (name) => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "") || "collection";
-
 function more(name, items) {
-  const button = make("button", { type: "button", className: "quiet", "aria-label": `More for ${name}`, title: "More", "aria-haspopup": "menu", "aria-expanded": "false" }, symbol("ellipsis"));
+  const button = make("button", { className: "quiet", "aria-label": `More for ${name}`, title: "More", "aria-haspopup": "menu", "aria-expanded": "false" }, symbol("ellipsis"));
   button.addEventListener("click", () => openMenu(button, { label: name, items }));
   return button;
 }
@@ -75,19 +91,9 @@ async function rename(one) {
   if (name !== null) attempt(() => collections.rename(one.name, name));
 }
 
-async function keepStars() {
-  const name = await askName({ title: `Save ${plural(starred.size, "star")} as a collection`, button: "Save", joins: true });
-  if (name !== null) attempt(() => { collections.add(name, starred.all()); say(`Saved “${name}”`); });
-}
-
 async function take(file) {
-  try {
-    const { name, icons } = await fromFile(file);
-    const n = collections.add(name, icons);
-    say(n ? `Read ${plural(n, "icon")} into “${name}”` : `“${name}” has them all already`);
-  } catch (error) {
-    say(error.message);
-  }
+  const read = await fromFile(file).catch((error) => say(error.message));
+  if (read) attempt(() => join(read.name, read.icons, (n) => `Read ${plural(n, "icon")} into “${read.name}”`));
 }
 
 function attempt(act) {

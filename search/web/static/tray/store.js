@@ -1,4 +1,4 @@
-// Which icons are chosen, which are starred? Kept in the browser, the same in all of its tabs.
+// Which icons are kept? In the browser, the same in all of its tabs.
 
 import { say } from "../elements.js";
 
@@ -39,7 +39,7 @@ export function write(name, value) {
     localStorage.setItem(name, JSON.stringify(value));
     return true;
   } catch {
-    if (!isSaid) say("Your browser keeps nothing for this page: what you choose lasts until it is closed.");
+    if (!isSaid) say("Your browser keeps nothing for this page: what you keep lasts until it is closed.");
     isSaid = true;
     return false;
   }
@@ -116,5 +116,4 @@ export class IconList extends EventTarget {
 }
 
 export const chosen = new IconList("icons.chosen");
-export const STARS = "★"; // what the stars are called where a collection is named
-export const starred = new IconList("icons.starred");
+export const KEPT = "✓"; // what they are called where a collection is named

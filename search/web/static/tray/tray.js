@@ -1,16 +1,14 @@
-// What is done with the icons that were chosen? A bar below the page, there while any are.
+// What is done with the icons that were kept? A bar below the page, there while any are.
 
 import { copyAll, formatsFor, prefer, preferred } from "../detail/copying.js";
 import { summedUp } from "../detail/licences.js";
 import { announce, make, plural, say, symbol, whenIdle } from "../elements.js";
 import { openMenu } from "../menu.js";
 import { frame } from "../results/grid.js";
-import { collections } from "./collections.js";
 import { exportAs, ways } from "./exporting.js";
-import { askName } from "./naming.js";
 import { refresh } from "./opened.js";
+import { clearKept, saveKept } from "./shelf.js";
 import { chosen } from "./store.js";
-import { offerUndo } from "./undo.js";
 
 const SHOWN = 24; // pictures; the bar shows as many of them as there is room for
 
@@ -18,18 +16,18 @@ export class Tray {
   /** `open(icon)` shows an icon, `look()` is how copies are to look. */
   constructor(bar, { open, look }) {
     Object.assign(this, { bar, open, look, cells: new Map(), n: 0 });
-    this.list = make("ul", { role: "list", "aria-label": "Chosen icons" });
+    this.list = make("ul", { role: "list", "aria-label": "Kept icons" });
     this.more = make("span", { className: "rest" });
     this.count = make("strong");
     this.licences = make("span");
-    const button = (text, drawing, act, extra = {}) => make("button", { type: "button", className: "act", onclick: act, ...extra }, symbol(drawing), make("span", { textContent: text }));
+    const button = (text, drawing, act, extra = {}) => make("button", { className: "act", onclick: act, ...extra }, symbol(drawing), make("span", { textContent: text }));
     this.export = button("Export", "download", () => this.#export(), { "aria-haspopup": "menu", "aria-expanded": "false" });
-    this.format = make("button", { type: "button", className: "act next", "aria-label": "Copy all as …", title: "Copy all as …", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => this.#chooseFormat() }, symbol("chevron-down"));
+    this.format = make("button", { className: "act next", "aria-label": "Copy all as …", title: "Copy all as …", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => this.#chooseFormat() }, symbol("chevron-down"));
     bar.replaceChildren(this.list, this.more, make("div", { className: "sum" }, this.count, this.licences),
-      make("div", { className: "acts", role: "group", "aria-label": "All chosen icons" },
+      make("div", { className: "acts", role: "group", "aria-label": "All kept icons" },
         make("span", { className: "joined" }, button("Copy all", "copy", () => this.#copy(), { className: "act primary" }), this.format),
-        this.export, button("Save", "folder-plus", () => this.#save(), { title: "Save as collection", "aria-label": "Save as collection" }),
-        button("Clear", "x", () => this.#clear(), { className: "act last", title: "Choose none", "aria-label": "Clear" })));
+        this.export, button("Save", "folder-plus", saveKept, { title: "Save as collection", "aria-label": "Save as collection" }),
+        button("Clear", "x", clearKept, { className: "act last", title: "Let all go", "aria-label": "Clear" })));
     chosen.addEventListener("change", () => this.#show());
     new ResizeObserver(() => this.#measure()).observe(bar);
     this.#show();
@@ -47,7 +45,7 @@ export class Tray {
     this.list.replaceChildren(...cells.values());
     this.count.textContent = plural(icons.length, "icon");
     this.licences.textContent = icons.length ? summedUp(icons) : "";
-    if (this.n !== icons.length) announce(icons.length ? `${plural(icons.length, "icon")} chosen. ${summedUp(icons)}` : "No icon chosen");
+    if (this.n !== icons.length) announce(icons.length ? `${plural(icons.length, "icon")} kept. ${summedUp(icons)}` : "No icon kept");
     this.n = icons.length;
     this.#measure();
     if (hadFocus && !this.bar.contains(document.activeElement)) (this.list.querySelector("button") ?? document.querySelector("#words")).focus();
@@ -57,8 +55,8 @@ export class Tray {
     const isHere = icon.id !== null;
     const title = isHere ? `${icon.name}, ${icon.set_title || icon.set}` : `${icon.key}, not in this library`;
     return make("li", {},
-      make("button", { type: "button", className: "tile", title, "aria-label": title, disabled: !isHere, onclick: () => this.open(icon) }, isHere ? frame(icon, { lazy: false, px: 24 }) : make("span", { className: "picture gone" })),
-      make("button", { type: "button", className: "drop", title: `Leave out ${icon.name}`, "aria-label": `Leave out ${icon.name}`, onclick: () => chosen.remove([icon.key]) }, symbol("x")));
+      make("button", { className: "tile", title, "aria-label": title, disabled: !isHere, onclick: () => this.open(icon) }, isHere ? frame(icon, { lazy: false, px: 24 }) : make("span", { className: "picture gone" })),
+      make("button", { className: "drop", title: `Leave out ${icon.name}`, "aria-label": `Leave out ${icon.name}`, onclick: () => chosen.remove([icon.key]) }, symbol("x")));
   }
 
   /** How many pictures are out of sight; how much of the page the bar covers. */
@@ -84,24 +82,5 @@ export class Tray {
 
   #export() {
     openMenu(this.export, { label: "Export", note: "Each comes with a file of the licences.", items: ways((kind) => exportAs(kind, chosen.all(), { name: "icons", look: this.look() })) });
-  }
-
-  async #save() {
-    const icons = chosen.all();
-    const name = await askName({ title: `Save ${plural(icons.length, "icon")} as a collection`, button: "Save", joins: true });
-    if (name === null) return;
-    try {
-      const isNew = !collections.get(name);
-      const n = collections.add(name, icons);
-      say(isNew ? `Saved “${name}”` : n ? `Added ${plural(n, "icon")} to “${name}”` : `“${name}” has them all already`);
-    } catch (error) {
-      say(error.message);
-    }
-  }
-
-  #clear() {
-    const before = chosen.all();
-    chosen.clear();
-    offerUndo(`${plural(before.length, "icon")} left out`, () => chosen.add(before));
   }
 }

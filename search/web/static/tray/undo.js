@@ -11,7 +11,7 @@ export function offerUndo(text, undo) {
   line?.remove();
   const lost = document.activeElement === document.body || !document.activeElement?.isConnected;
   const back = () => { hide(); undo(); announce("Undone", { afterMs: 0 }); };
-  const button = make("button", { type: "button", textContent: "Undo", onclick: back });
+  const button = make("button", { textContent: "Undo", onclick: back });
   line = make("div", { id: "undo", role: "group", "aria-label": text }, make("span", { textContent: text }), button);
   line.undo = back;
   for (const pause of ["pointerenter", "focusin"]) line.addEventListener(pause, () => clearTimeout(timer));

@@ -1,4 +1,4 @@
-// How does a user change the look of all icons? A popover with colour, stroke, size, corner and background.
+// How does a user change the look of all icons? Colour, stroke, size, corners and ground, beside what they change.
 
 import { find, make, symbol } from "../elements.js";
 import { LOOK, plainLook, SIZES, STROKES } from "../state.js";
@@ -7,31 +7,40 @@ import { read, write } from "../tray/store.js";
 const PLACE = "icons.look";
 const COLOURS = { "#d7263d": "Red", "#d9730d": "Orange", "#17663f": "Green", "#2f6fed": "Blue", "#7a3fc8": "Violet" };
 const JOINS = { "": "As drawn", round: "Round", sharp: "Sharp" };
+const NAMES = { "": "Below", hover: "When pointed at" };
 const GROUNDS = { light: "On light", dark: "On dark", colour: "On a colour" };
 
 /** The look that this browser was left with, as texts. */
 export const remembered = () => read(PLACE) ?? {};
 
 export class Customize {
-  /** `change(changes)` takes what is chosen; `button` opens the popover. */
-  constructor(popover, { button, change }) {
-    Object.assign(this, { popover, button, change });
-    popover.replaceChildren(
+  /** `change(changes)` takes what is chosen; `button` opens the panel, which stands beside `main`, or in the `dialog` of an icon. */
+  constructor(panel, { button, main, dialog, change }) {
+    Object.assign(this, { panel, button, main, dialog, change });
+    panel.replaceChildren(
       make("div", { className: "menu-head" }, make("h2", { textContent: "Customize" }),
-        make("button", { type: "button", className: "quiet reset", onclick: () => change(plainLook()) }, "Reset"),
-        make("button", { type: "button", className: "quiet done", textContent: "Done", onclick: () => popover.hidePopover() })),
-      this.#colours(), this.#strokes(), this.#sizes(), this.#joins(), this.#grounds(),
+        make("button", { className: "quiet reset", onclick: () => change(plainLook()) }, "Reset"),
+        make("button", { className: "quiet done", textContent: "Done", onclick: () => this.toggle() })),
+      this.#colours(), this.#strokes(), this.#sizes(), this.#segments("joins", "Corners", JOINS), this.#segments("names", "Names", NAMES), this.#grounds(),
       make("p", { className: "note", textContent: "Colour, stroke and corners apply where an icon leaves them open: outlines have strokes, filled icons have none." }));
-    const shelf = () => { popover.hidePopover(); find("#shelf-button").click(); };
-    popover.append(make("button", { type: "button", className: "kind shelf", onclick: shelf }, symbol("folder"), make("span", { textContent: "Collections and stars" }), symbol("chevron-right"))); // of a narrow window, whose head has no place for it
-    button.addEventListener("click", () => this.#place());
-    popover.addEventListener("toggle", ({ newState }) => button.setAttribute("aria-expanded", String(newState === "open")));
+    button.addEventListener("click", () => this.toggle());
   }
 
-  #place() {
-    const { right, bottom } = this.button.getBoundingClientRect();
-    this.popover.style.setProperty("--left", `${Math.max(8, right - 336)}px`);
-    this.popover.style.setProperty("--top", `${bottom + 8}px`);
+  toggle() {
+    const { panel, button, dialog } = this;
+    panel.hidden = !panel.hidden;
+    button.setAttribute("aria-expanded", String(!panel.hidden));
+    this.place();
+    if (!panel.hidden) find(":checked", panel).focus({ preventScroll: true });
+    else (dialog.open ? find(".tune", dialog) : button).focus({ preventScroll: true });
+  }
+
+  /** Below the picture of the icon that is open, else beside the tiles. */
+  place() {
+    const { panel, main, dialog } = this;
+    const before = (dialog.open && find(".preview", dialog)) || main;
+    if (before.nextElementSibling !== panel) before.after(panel);
+    document.documentElement.classList.toggle("looking", !panel.hidden && before === main);
   }
 
   #colours() {
@@ -54,7 +63,7 @@ export class Customize {
     const { least, most, step } = STROKES;
     const [range, label] = this.#range("stroke", "Stroke width", { min: least, max: most, step, oninput: () => this.change({ stroke: Number(range.value) }) });
     this.stroke = range;
-    this.asDrawn = make("button", { type: "button", className: "quiet undo", "aria-label": "Stroke width as drawn", title: "As drawn", onclick: () => { this.change({ stroke: null }); range.focus(); } }, symbol("rotate-ccw"));
+    this.asDrawn = make("button", { className: "quiet undo", "aria-label": "Stroke width as drawn", title: "As drawn", onclick: () => { this.change({ stroke: null }); range.focus(); } }, symbol("rotate-ccw"));
     return make("div", { className: "strokes" }, label, this.asDrawn);
   }
 
@@ -64,10 +73,10 @@ export class Customize {
     return label;
   }
 
-  #joins() {
-    const radios = Object.entries(JOINS).map(([value, title]) => make("label", {},
-      make("input", { type: "radio", name: "joins", value, onchange: () => this.change({ joins: value || null }) }), make("span", { textContent: title })));
-    return make("fieldset", { id: "joins", className: "segments" }, make("legend", { textContent: "Corners" }), make("div", {}, radios));
+  #segments(name, title, options) {
+    const radios = Object.entries(options).map(([value, text]) => make("label", {},
+      make("input", { type: "radio", name, value, onchange: () => this.change({ [name]: value || null }) }), make("span", { textContent: text })));
+    return make("fieldset", { id: name, className: "segments" }, make("legend", { textContent: title }), make("div", {}, radios));
   }
 
   #grounds() {
@@ -83,21 +92,21 @@ export class Customize {
 
   /** Keep the controls in step with a state, and with the ground that is seen. */
   show(state, ground) {
-    const { popover } = this;
+    const { panel } = this;
     const listed = (state.colour ?? "") in { "": 0, ...COLOURS };
-    for (const radio of popover.querySelectorAll('[name="ink"]')) radio.checked = listed && radio.value === (state.colour ?? "");
+    for (const radio of panel.querySelectorAll('[name="ink"]')) radio.checked = listed && radio.value === (state.colour ?? "");
     this.own.value = state.colour ?? "#1c1b19";
     this.own.toggleAttribute("data-on", !listed);
     this.stroke.value = state.stroke ?? STROKES.usual;
     this.stroke.setAttribute("aria-valuetext", state.stroke === null ? "as drawn" : `${state.stroke} of 24`);
-    find("#stroke output", popover).textContent = state.stroke ?? "As drawn";
+    find("#stroke output", panel).textContent = state.stroke ?? "As drawn";
     this.asDrawn.hidden = state.stroke === null;
     this.size.value = SIZES.indexOf(state.px);
     this.size.setAttribute("aria-valuetext", `${state.px} pixels`);
-    find("#size output", popover).textContent = `${state.px} px`;
-    find(`[name="joins"][value="${state.joins ?? ""}"]`, popover).checked = true;
+    find("#size output", panel).textContent = `${state.px} px`;
+    for (const name of ["joins", "names"]) find(`[name="${name}"][value="${state[name] ?? ""}"]`, panel).checked = true;
     const isOwn = ground.startsWith("#");
-    find(`#surfaces [value="${isOwn ? "colour" : ground}"]`, popover).checked = true;
+    find(`#surfaces [value="${isOwn ? "colour" : ground}"]`, panel).checked = true;
     this.ground.hidden = !isOwn;
     if (isOwn) this.ground.value = ground;
     this.button.toggleAttribute("data-on", state.colour !== null || state.stroke !== null || state.joins !== null);

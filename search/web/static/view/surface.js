@@ -7,14 +7,14 @@ const DENSE = 24; // pixels: pictures up to this size stand close together, with
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 /** Paint the ground that a state asks for on the whole page. */
-export function applyView({ bg, px }) {
+export function applyView({ bg, px, names }) {
   const ground = bg === "auto" ? (dark.matches ? "dark" : "light") : bg;
   const root = document.documentElement;
   const own = ground.startsWith("#");
   root.dataset.surface = own ? "colour" : ground;
   root.dataset.ground = own ? (luminance(...linear(ground)) < 0.3 ? "dark" : "light") : ground;
   root.style.setProperty("--px", px);
-  root.toggleAttribute("data-dense", px <= DENSE);
+  root.toggleAttribute("data-dense", px <= DENSE || names === "hover");
   if (own) root.style.setProperty("--colour", ground);
   return ground;
 }

@@ -139,7 +139,7 @@ def requests_of(page: "Page") -> list[str]:
 
 
 def choose(page: "Page", *names: str, n: int = 0) -> None:
-    """Choose icons by their names, until so many are chosen."""
+    """Keep icons by their names, until so many are kept."""
     for name in names:
         page.locator("#words").fill(name)
         shows(page, {"#summary": re.compile(f"“{name}”")})
@@ -149,7 +149,7 @@ def choose(page: "Page", *names: str, n: int = 0) -> None:
 
 
 def save_collection(page: "Page", name: str) -> None:
-    """Save what is chosen under a name."""
+    """Save what is kept under a name."""
     click(page, "Save as collection")
     page.get_by_label("Name", exact=True).fill(name)
     click(page, "Save")
@@ -158,7 +158,7 @@ def save_collection(page: "Page", name: str) -> None:
 
 def shelf(page: "Page") -> "Locator":
     """Open the list of collections."""
-    click(page, "Collections and stars")
+    click(page, "Kept icons")
     shows(page, {"#shelf": True})
     return page.locator("#shelf")
 

@@ -51,7 +51,7 @@ def test_a_filter_narrows_shows_its_count_and_goes_away_again(page: "Page") -> N
     expect(option.locator(".count")).to_have_text(re.compile(r"^\d+$"))
     option.locator("input").check()
     expect(page.locator("#grid .set").filter(has_not_text="drawn")).to_have_count(0)  # the first may have been of it
-    shows(page, {"#grid .set": "drawn", '#menu input[value="drawn"]:focus': True}, url="set=drawn")
+    shows(page, {"#grid .set": re.compile("drawn"), '#menu input[value="drawn"]:focus': True}, url="set=drawn")
     page.keyboard.press("Escape")
     expect(page.locator('[data-kind="set"]')).to_be_focused()
     page.locator(".chip", has_text="drawn").click()
@@ -59,29 +59,30 @@ def test_a_filter_narrows_shows_its_count_and_goes_away_again(page: "Page") -> N
     assert "set=" not in page.url
 
 
-@pytest.mark.slow
-def test_filters_stay_when_words_change_and_when_more_like_an_icon_is_asked(open_page: Open) -> None:
-    page = open_page("/?q=arrow&set=drawn")
-    shows(page, {"#grid button.tile": True})
-    page.locator("#words").fill("night")
-    expect(page).to_have_url(re.compile("q=night&set=drawn"))
-    page.locator("#grid button.tile").first.click()
-    click(page, "More like this")
-    shows(page, {"#detail": False, "#like": True, "#grid button.tile": True}, url="\\?icon=\\d+&set=drawn")
-    expect(page.locator("#grid .set").filter(has_not_text="drawn")).to_have_count(0)
-    click(page, "Clear the search")
-    shows(page, {"#summary": re.compile("in drawn")}, url="/\\?set=drawn$")
-    page.locator(".brand").click()
-    shows(page, {"#start": True})
-    expect(page).not_to_have_url(re.compile("set="))
+def test_filters_that_leave_nothing_are_named_with_a_cross_each_and_an_unknown_set_with_near_ones(
+    open_page: Open,
+) -> None:
+    page = open_page("/?q=heart&set=lucide-static&animated=true", forgives="status of 400")
+    told = [re.compile("icons here; none fits without it, either$"), re.compile("^1 icon here; .* fits? without it$")]
+    expect(page.locator(".cause .count")).to_have_text(told)
+    page.locator(".cause .chip", has_text="Animated").click()
+    shows(page, {"#grid .name": "heart", ".cause": 0}, url="set=lucide-static$")
+    page.goto(page.url.replace("lucide-static", "drwn"))
+    shows(page, {".nothing h2": "There is no set “drwn” here", ".nothing": re.compile("^(?!.*Try again)")})
+    click(page.locator(".nothing"), "drawn")
+    expect(page).to_have_url(re.compile("set=drawn"))
 
 
 @pytest.mark.slow
-def test_filters_that_leave_nothing_say_so(open_page: Open) -> None:
-    page = open_page("/?set=drawn&licence=ISC")
-    shows(page, {".nothing h2": "No icon is left by these filters"})
-    click(page, "Search without the 2 filters")
-    shows(page, {"#start": True})
+def test_corners_stand_among_styles(open_page: Open) -> None:
+    page = open_page("/health", forgives="status of 400")  # no icon here has any
+    corners = [{"value": value, "title": value, "n": 2} for value in ("rounded", "sharp")]
+    page.route("**/facets", lambda route: route.fulfill(json={**route.fetch().json(), "corner": corners}))
+    page.goto(page.url.replace("health", ""))
+    page.locator('#filters [data-kind="style"]').click()
+    shows(page, {"#menu .option": re.compile("^(outline|filled)"), '#menu input[value="sharp"]': 1})
+    page.locator('#menu input[value="sharp"]').check()
+    expect(page).to_have_url(re.compile("corner=sharp"))
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
-from site_of_icons import PHONE, RED, SAMPLES, Open, click, expect_centre, requests_of, shows, tile
+from site_of_icons import PHONE, RED, SAMPLES, Open, click, expect_centre, press, requests_of, shows, tile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 CLIPBOARD = "() => navigator.clipboard.readText()"
-KEPT = "() => ['chosen', 'starred'].map(of => JSON.parse(localStorage.getItem(`icons.${of}`)).map(icon => icon.name))"
+KEPT = "() => JSON.parse(localStorage.getItem('icons.chosen')).map(icon => icon.name)"
 
 
 def open_icon(open_page: Open, query: str, name: str, **options: Any) -> "Page":
@@ -45,21 +45,6 @@ def test_the_panel_tells_licence_tags_and_where_it_comes_from(open_page: Open) -
     assert page.locator("#detail dd a").get_attribute("href") == "https://spdx.org/licenses/CC-BY-4.0.html"
 
 
-@pytest.mark.slow
-def test_icons_of_a_set_are_put_first_and_back(open_page: Open) -> None:
-    page = open_icon(open_page, "arrow-left&set=drawn", "arrow-left")
-    pin = page.locator("#detail [data-key=pin]")
-    expect(pin).to_have_text("put first")
-    pin.click()
-    expect(pin).to_have_attribute("aria-pressed", "true")
-    expect(page).to_have_url(re.compile("prefer=drawn"))
-    page.goto(page.url.replace("set=drawn", "fold=0"))
-    shows(page, {"#grid .tile .set": "drawn"})
-    page.locator(".chip", has_text="First: drawn").click()
-    expect(page).not_to_have_url(re.compile("prefer="))
-    shows(page, {"#grid .tile .set": "lucide-static"})
-
-
 def test_an_icon_is_copied_in_the_formats_that_the_server_writes(open_page: Open) -> None:
     page = open_icon(open_page, "heart", "heart")
     component = copied(page, "React component")
@@ -68,6 +53,8 @@ def test_an_icon_is_copied_in_the_formats_that_the_server_writes(open_page: Open
     assert re.fullmatch(r"lucide[\w-]*:heart", copied(page, "Name"))
     assert copied(page, "Lucide for React") == 'import { Heart } from "lucide-react";\n\n<Heart />'
     expect(page.locator("#detail .copy")).to_contain_text("npm install lucide-react")
+    copied(page, "Path data")
+    expect(page.locator("#detail .copy .aside")).to_contain_text(re.compile("Path data can.t state the stroke"))
 
 
 @pytest.mark.slow
@@ -105,22 +92,14 @@ def test_downloads_are_what_is_shown_or_the_stored_svg(open_page: Open, tmp_path
     assert (pixels.shape, inks) == ((96, 96, 4), [[0xD7, 0x26, 0x3D, 255]] if look else [[0, 0, 0, 255]])
 
 
-def test_keys_of_a_tile_do_the_same_in_the_panel(open_page: Open) -> None:
+def test_keys_of_a_tile_do_the_same_in_the_panel_and_a_full_browser_is_told_of_at_once(open_page: Open) -> None:
     page = open_icon(open_page, "heart", "heart")
     page.locator("#detail .primary").press("x")
-    shows(page, {"#detail .choose span": "Chosen"})
-    page.locator("#detail .primary").press("s")
-    expect(page.locator("#detail .star")).to_have_attribute("aria-pressed", "true")
+    shows(page, {"#detail .keep span": "Kept"})
     page.locator("#detail .primary").press("c")
     shows(page, {"#toast": re.compile("^Copied heart as ")})
-
-
-def test_a_browser_that_keeps_nothing_is_told_of_at_once(open_page: Open) -> None:
-    page = open_icon(open_page, "heart", "heart")
-    page.evaluate(
-        "() => { Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); } }"
-    )
-    page.locator("#detail .star").click()
+    page.evaluate("() => { Storage.prototype.setItem = () => { throw new DOMException('full'); } }")
+    page.locator("#detail .keep").click()
     shows(page, {"#toast": re.compile("keeps nothing for this page")})
 
 
@@ -151,28 +130,28 @@ def test_why_an_icon_is_here_is_told_beside_the_first_hit(open_page: Open) -> No
     expect(why.locator("p").last).to_have_text("It is a hit.")
 
 
-def test_a_tile_that_is_pointed_at_offers_to_choose_star_and_copy(open_page: Open) -> None:
+def test_a_tile_that_is_pointed_at_offers_to_keep_and_copy(open_page: Open) -> None:
     page = open_page("/?q=heart")
     heart = page.locator("#grid .cell", has=page.locator('.name:text-is("heart")')).first
     shows(page, {"#filters .filter": True})
     page.wait_for_load_state("networkidle")  # filters appear above the tiles once it is known what there is
     before = heart.bounding_box()
     heart.hover()
-    expect(heart.locator(".actions button")).to_have_count(3)
-    click(page, "Choose heart", "Star heart")
-    expect(page.get_by_role("button", name="Choose heart")).to_have_attribute("aria-pressed", "true")
-    assert page.evaluate(KEPT) == [["heart"], ["heart"]]
+    expect(heart.locator(".actions button")).to_have_count(2)
+    click(page, "Keep heart")
+    expect(page.get_by_role("button", name="Keep heart")).to_have_attribute("aria-pressed", "true")
+    assert page.evaluate(KEPT) == ["heart"]
     shows(page, {"#detail": False})
     click(page, "Copy heart")
     shows(page, {"#toast": re.compile("Copied heart")})
     page.locator("#words").hover()
-    shows(page, {"#grid .actions": 0, "#grid .mark.chosen, #grid .mark.starred": 2})
-    expect(heart.locator(".tile")).to_have_accessible_name(re.compile("chosen, starred"))
+    shows(page, {"#grid .actions": 0, "#grid .mark": 1})
+    expect(heart.locator(".tile")).to_have_accessible_name(re.compile("kept"))
     assert heart.bounding_box() == before
 
 
 @pytest.mark.slow
-def test_a_long_press_begins_to_choose_and_taps_go_on(open_page: Open) -> None:
+def test_a_long_press_begins_to_keep_and_taps_go_on(open_page: Open) -> None:
     page = open_page("/?q=arrow&fold=0", **PHONE)
     tiles, touch = page.locator("#grid button.tile"), {"pointerType": "touch", "bubbles": True}
     expect(tiles.nth(2)).to_be_visible()
@@ -181,10 +160,10 @@ def test_a_long_press_begins_to_choose_and_taps_go_on(open_page: Open) -> None:
     tiles.nth(0).dispatch_event("pointerup", touch)
     tiles.nth(0).dispatch_event("click")  # the one that ends the press
     tiles.nth(1).tap()
-    shows(page, {"#grid .cell[data-chosen]": 2, "#detail": False})
+    shows(page, {"#grid .cell[data-kept]": 2, "#detail": False})
     click(page, "Done")
     tiles.nth(2).tap()
-    shows(page, {"#detail": True, "#grid .cell[data-chosen]": 2})
+    shows(page, {"#detail": True, "#grid .cell[data-kept]": 2})
 
 
 def test_equal_names_of_several_sets_are_one_stack_that_opens_in_place(open_page: Open) -> None:
@@ -198,7 +177,7 @@ def test_equal_names_of_several_sets_are_one_stack_that_opens_in_place(open_page
     unfold.click()
     expect(arrows).to_have_count(2)
     assert page.locator("#grid .name").all_inner_texts()[:3] == ["arrow-left", "arrow-left", following]
-    shows(page, {"#grid .set": "drawn"})
+    shows(page, {"#grid .set": "2 in drawn"})
     expect(unfold).to_have_attribute("aria-expanded", "true")
     expect(unfold).to_be_focused()
     unfold.click()
@@ -240,6 +219,36 @@ def test_strokes_are_in_units_of_the_icon_s_grid_and_images_in_stacks_are_restyl
     for text, width in zip(icons, ("2px", "21.333px", "1.333px"), strict=True):
         assert f"stroke-width:{width}!important" in text
     assert "base64" not in stack and "%3Cstyle%3E%3Aroot%7Bcolor%3A%23d7263d" in stack
+
+
+def _apart(page: "Page", one: str, other: str) -> bool:
+    """Whether neither of two parts of the page lies over the other."""
+    a, b = (page.locator(part).bounding_box() for part in (one, other))
+    return any(p[at] + p[side] <= q[at] for p, q in ((a, b), (b, a)) for at, side in (("x", "width"), ("y", "height")))  # type: ignore[literal-required]
+
+
+@pytest.mark.parametrize(
+    "look", [{"viewport": {"width": 1440, "height": 900}}, pytest.param(PHONE, marks=pytest.mark.slow)]
+)
+def test_what_is_adjusted_stays_in_sight(open_page: Open, look: dict[str, Any]) -> None:
+    page = open_page("/?q=heart", **look)
+    page.locator("#customize").click()
+    page.locator("#names label", has_text="When pointed at").click()
+    shows(page, {"#grid .picture": True}, url="names=hover")
+    assert page.locator("#grid .name").first.bounding_box()["height"] == 1  # for screen readers
+    assert page.locator("#grid .picture").first.bounding_box()["height"] == 88
+    assert _apart(page, "#grid .picture >> nth=0", "#look")
+    click(page.locator("#look"), "Reset", "Done")
+    tile(page, "heart").click()
+    shows(page, {"#detail .similar.own h3": True})
+    page.locator("#detail .framework").click()
+    expect(page.locator("#choices .heading").first).to_be_in_viewport()
+    assert look is PHONE or _apart(page, "#detail .preview", "#choices")
+    press(page, "Escape")
+    page.locator("#detail .tune").click()
+    shows(page, {"#detail #look": True})
+    page.locator("#surfaces [value=dark]").scroll_into_view_if_needed()
+    expect(page.locator("#detail .preview .picture").first).to_be_in_viewport()
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """How the page looks and reads: light, dark, phone, contrast, screen readers, calm; pictures that come many in one."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -14,13 +15,10 @@ from site_of_icons import (
     PHONE,
     RED,
     Open,
-    choose,
     click,
     expect_centre,
     requests_of,
-    save_collection,
     serve_library,
-    shelf,
     shows,
     tile,
 )  # fmt: skip
@@ -54,72 +52,16 @@ def test_icons_are_seen_on_every_ground(page: "Page") -> None:
             expect_centre(page, picture, colour)
 
 
-def _results(page: "Page") -> None:
-    page.locator("#words").fill("arrow")
-    shows(page, {"#grid button.tile": True})
+def _see(page: "Page", path: str, steps: Sequence[str], awaited: str) -> None:
+    """Open a path, click what the steps name, "?" where a look has it, and wait for something."""
+    page.goto(f"{page.url.partition('?')[0].rstrip('/')}{path}")
+    shows(page, {"#start:visible, #grid button.tile, .nothing": True})
     page.wait_for_load_state("networkidle")
-
-
-def _panel(page: "Page") -> None:
-    _results(page)
-    page.locator("#grid button.tile").first.click()
-    shows(page, {"#detail .similar h3": True})
-
-
-def _menu(page: "Page") -> None:
-    _results(page)
-    if page.locator("#all-filters").is_visible():
-        page.locator("#all-filters").click()
-    page.locator('[data-kind="set"]:visible').click()
-    shows(page, {"#menu .count": True})
-
-
-def _nothing(page: "Page") -> None:
-    page.goto(f"{page.url}?q=qxzvkj&min_score=1&set=drawn&bg=%23ff8800")
-    shows(page, {".nothing": True})
-
-
-def _stack(page: "Page") -> None:
-    page.goto(f"{page.url}?q=arrow-left")
-    page.locator("#grid .unfold").first.click()
-    page.locator("#grid button.tile").first.press("x")
-    expect(page.locator("#grid .mark.chosen")).to_be_attached()
-
-
-def _customized(page: "Page") -> None:
-    page.goto(f"{page.url}?set=drawn&colour=%23d7263d&px=24")
-    shows(page, {"#grid button.tile": True})
-    page.locator("#customize").click()
-    shows(page, {"#look": True})
-
-
-def _more_filters(page: "Page") -> None:
-    _results(page)
-    page.locator('#all-filters:visible, #filters [data-kind="more"]:visible').first.click()
-    shows(page, {"#menu .kind": True})
-
-
-def _tray(page: "Page") -> None:
-    choose(page, "heart", "tulip")
-    page.wait_for_load_state("networkidle")
-
-
-def _exports(page: "Page") -> None:
-    _tray(page)
-    click(page, "Export")
-    expect(page.get_by_role("menuitem").first).to_be_focused()
-
-
-def _naming(page: "Page") -> None:
-    _tray(page)
-    click(page, "Save as collection")
-
-
-def _shelf(page: "Page") -> None:
-    _tray(page)
-    save_collection(page, "One")
-    page.goto(page.url.partition("?")[0])  # beside words there is no room for it on a phone
-    shelf(page)
+    for step in steps:
+        found = page.locator(step.removeprefix("?")).locator("visible=true").first
+        if not step.startswith("?") or found.count():
+            found.click()
+    shows(page, {awaited: True})
 
 
 def _drawing(page: "Page") -> None:
@@ -136,20 +78,26 @@ def _frames(page: "Page") -> None:
     page.mouse.move(0, 0)
 
 
+_TILE, _KEEP = "#grid button.tile", ("#select", "#grid button.tile")
+_SEEN = {  # path, what is clicked where it is seen, what is waited for
+    "start": ("/", (), "#sets .mosaic img"),
+    "results": ("/?q=arrow", (), _TILE),
+    "panel": ("/?q=arrow", (_TILE,), "#detail .similar h3"),
+    "menu": ("/?q=arrow", ("?#all-filters", '[data-kind="set"]'), "#menu .count"),
+    "nothing": ("/?q=qxzvkj&min_score=1&set=drawn&animated=false&bg=%23ff8800", (), ".cause .count"),
+    "stack": ("/?q=arrow-left", ("#grid .unfold", *_KEEP), "#grid .unfolded .mark"),
+    "customized": ("/?set=drawn&colour=%23d7263d&px=24", ("#customize",), "#look :checked"),
+    "adjusted": ("/?q=heart", (_TILE, "#detail .tune"), "#detail #look"),
+    "more": ("/?q=arrow", ("?#all-filters", '?#filters [data-kind="more"]'), "#menu .kind"),
+    "letters": ("/?set=lucide-static", (), "#rail button"),
+    "tray": ("/?q=heart", _KEEP, "#tray .sum"),
+    "exports": ("/?q=heart", (*_KEEP, '#tray [aria-haspopup]:has-text("Export")'), "[role=menuitem]:focus"),
+    "naming": ("/?q=heart", (*_KEEP, '[aria-label="Save as collection"]'), "#naming"),
+    "shelf": ("/?q=heart", (*_KEEP, "#shelf-button"), "#shelf .row"),
+    "pictures": ("/", ("#choose",), "#choices [role=menuitem]"),
+}
 SCENES: dict[str, Callable[["Page"], None]] = {
-    "start": lambda page: shows(page, {"#examples button": True, "#sets .mosaic img": True}),
-    "results": _results,
-    "panel": _panel,
-    "menu": _menu,
-    "nothing": _nothing,
-    "stack": _stack,
-    "customized": _customized,
-    "more": _more_filters,
-    "tray": _tray,
-    "exports": _exports,
-    "naming": _naming,
-    "shelf": _shelf,
-    "pictures": lambda page: click(page, "Search with a picture"),
+    **{name: (lambda page, seen=seen: _see(page, *seen)) for name, seen in _SEEN.items()},
     "crop": cut_screen,
     "drawing": _drawing,
     "frames": _frames,
@@ -192,7 +140,7 @@ def test_axe_finds_nothing_where_an_icon_is_used(open_page: Open, used_site: str
 @pytest.mark.slow
 def test_on_a_phone_the_panel_covers_the_page_and_buttons_are_large_enough_for_fingers(open_page: Open) -> None:
     page = open_page(**PHONE)
-    _panel(page)
+    SCENES["panel"](page)
     assert page.locator("#detail").evaluate("panel => panel.matches(':modal')")
     click(page.locator("#detail"), "Close")
     shows(page, {"#detail": False})
@@ -219,11 +167,12 @@ def test_pictures_come_in_one_answer_and_nothing_from_elsewhere(open_page: Open,
     page.goto(f"{site}?q=heart")
     page.wait_for_load_state("networkidle")
     before = set(asked)
-    _results(page)
+    page.locator("#words").fill("arrow")
+    shows(page, {"#summary": re.compile("arrow")})
     page.wait_for_function("() => document.querySelector('#grid img').naturalWidth > 0")
     pictures = {url for url in set(asked) - before if "/svg" in url}
     assert 1 <= len(pictures) <= page.locator("#grid img").count() / 20 and all("/svgs?" in url for url in pictures)
-    _panel(page)
+    SCENES["panel"](page)
     assert {url for url in asked if not url.startswith((site, "data:", "blob:"))} == set()
 
 
@@ -245,6 +194,7 @@ def _is_painted(page: "Page", colour: str) -> None:
     expect_centre(page, page.locator("#grid img"), colour)
 
 
+@pytest.mark.slow
 def test_no_picture_is_that_of_the_library_that_was_served_here_before(
     open_page: Open, tiny_model: Path, tmp_path: Path
 ) -> None:

@@ -105,6 +105,15 @@ def test_a_file_that_is_no_picture_or_a_part_of_one_is_refused_by_name(page: "Pa
     shows(page, {"#toast": "“part.png” is cut off: its end is missing.", "#start": True})
 
 
+def test_a_picture_of_nothing_is_told_with_what_helps(open_page: Open) -> None:
+    page = open_page(forgives="status of 422")
+    drop(page, [600, 400, ["white", "white"], []])
+    told = {".nothing h2": re.compile("^This picture can.t be searched"), ".nothing p": re.compile("of one colour")}
+    shows(page, told | {".nothing .button": ["Choose another part", "Choose another picture"]})
+    click(page, "Choose another part")
+    shows(page, {"#crop": True})
+
+
 def cut_screen(page: "Page") -> None:
     """A screen with one icon, at 600, 300, of 100 pixels: too large to be taken for one; a person cuts it out."""
     drop(page, [1280, 800, ["white", "white"], [[SHOT[3][0][0], 600, 300, 100, 100]]])  # type: ignore[index]
@@ -211,31 +220,12 @@ def test_every_icon_of_a_dropped_screen_is_framed_and_named_in_reading_order(pag
     shot, frame = page.locator(".shot").bounding_box(), page.locator(".found-icon").first.bounding_box()
     place = [(frame[side] - shot[side]) * 900 / shot["width"] for side in ("x", "y")]  # type: ignore[literal-required]
     assert place == pytest.approx([62, 43], abs=4)
-
-
-@pytest.mark.slow
-def test_the_picture_stays_out_of_the_address_and_is_gone_with_the_page(page: "Page") -> None:
-    drop_screen(page)
     page.locator(".found-icon").nth(1).click()
     expect(page).to_have_url(re.compile(r"/\?screen=\w{1,16}&frame=1$"))
-    page.reload()
+    page.reload()  # the picture is not in the address, and outlasts the page
+    shows(page, {".row[aria-pressed=true]": re.compile("settings"), "#grid .name": "settings", "#picture": True})
+    page.goto(re.sub(r"screen=\w+", "screen=elsewhere", page.url))
     shows(page, {"#screen": re.compile("This picture is not here any more")})
-    click(page, "Clear the search")
-    shows(page, {"#start": True, "#screen": False})
-
-
-@pytest.mark.slow
-def test_a_frame_opens_its_hits_which_open_like_any_other(page: "Page") -> None:
-    drop_screen(page)
-    page.locator(".found-icon").nth(2).click()
-    shows(page, {"#summary": re.compile("for the framed icon"), "#grid .name": "bell"})
-    expect(page.locator(".row[aria-pressed=true]")).to_have_attribute("aria-label", re.compile("^3: bell"))
-    page.locator("#grid .tile").first.click()
-    shows(page, {"#detail-name": "bell"})
-    click(page, "Search with this part of the picture")
-    shows(page, {"#summary": re.compile("your picture"), "#grid .name": "bell"})
-    page.go_back()
-    expect(page.locator(".found-icon[aria-pressed=true]")).to_have_attribute("aria-label", re.compile("^3: bell"))
 
 
 @pytest.mark.slow
@@ -257,33 +247,3 @@ def test_arrow_keys_walk_among_frames_and_enter_goes_on_to_the_hits(page: "Page"
     shows(page, {"#summary": "5 different icons in your picture"})
     press(page, "Escape")
     shows(page, {"#start": True})
-
-
-@pytest.mark.slow
-def test_a_person_chooses_all_that_are_sure_and_says_what_a_picture_shows(page: "Page") -> None:
-    drop_screen(page)
-    page.get_by_role("button", name=re.compile("Choose all [0-9]+")).click()
-    shows(page, {"#tray strong": "5 icons"})
-    page.get_by_label("One icon").check(force=True)
-    shows(page, {"#summary": re.compile("your picture")}, url="#picture=")
-    page.get_by_label("Whole screen").check(force=True)
-    expect(page.locator(".found-icon")).to_have_count(len(PLACES))
-    page.locator("#words").fill("bell")
-    shows(page, {"#screen": False, "#grid .name": "bell"})
-    page.go_back()
-    expect(page.locator(".found-icon")).to_have_count(len(PLACES))
-
-
-@pytest.mark.slow
-def test_a_picture_without_icons_says_so_and_can_be_searched_all_the_same(page: "Page") -> None:
-    drop_screen(page, is_empty=True)
-    shows(page, {"#screen h2:visible": "No icons here"})
-    expect(page.get_by_label("Whole screen")).not_to_be_checked()
-    shows(page, {"#found": False})
-    click(page.locator("#screen"), "Crop by hand")
-    expect(page.get_by_role("dialog", name="Which part is the icon?")).to_be_visible()
-    press(page, "Escape")
-    click(page, "Search it as one icon")
-    shows(page, {"#picture": True})
-    expect(page.get_by_label("One icon")).to_be_checked()
-    shows(page, {"#screen": False})

@@ -1,4 +1,4 @@
-"""The tray of chosen icons, collections and stars: choosing, licences, copies, exports, undoing, files."""
+"""The tray of kept icons, and collections: keeping, licences, copies, exports, undoing, files."""
 
 import re
 import zipfile
@@ -21,7 +21,7 @@ STORE = """async () => {
 }"""
 
 
-def test_the_first_chosen_icon_brings_the_tray_and_the_last_one_takes_it_away(open_page: Open) -> None:
+def test_the_first_kept_icon_brings_the_tray_and_the_last_one_takes_it_away(open_page: Open) -> None:
     page = open_page("/?q=heart")
     asked = requests_of(page)
     tile(page, "heart").focus()
@@ -41,7 +41,7 @@ def test_the_tray_sums_up_what_licences_ask(page: "Page") -> None:
 
 
 @pytest.mark.slow
-def test_shift_and_arrows_choose_a_row_and_shift_and_a_click_what_lies_between(open_page: Open) -> None:
+def test_shift_and_arrows_keep_a_row_and_shift_and_a_click_what_lies_between(open_page: Open) -> None:
     page = open_page("/?q=arrow&fold=0")
     tiles = page.locator("#grid button.tile[data-id]")
     tiles.first.focus()
@@ -66,7 +66,7 @@ def test_all_are_copied_in_the_format_that_is_remembered(page: "Page") -> None:
     assert page.evaluate(CLIPBOARD).count("<svg") == 3
 
 
-def test_chosen_icons_are_exported_with_their_licences(page: "Page") -> None:
+def test_kept_icons_are_exported_with_their_licences(page: "Page") -> None:
     choose(page, "heart", "tulip")
     click(page, "Export")
     with page.expect_download() as download:
@@ -90,7 +90,7 @@ def test_clear_is_undone_with_its_button_and_with_keys(page: "Page") -> None:
 
 
 @pytest.mark.slow
-def test_what_is_chosen_stays_and_is_the_same_in_all_tabs(page: "Page") -> None:
+def test_what_is_kept_stays_and_is_the_same_in_all_tabs(page: "Page") -> None:
     choose(page, "heart")
     other = page.context.new_page()
     other.goto(page.url.split("?")[0])
@@ -126,7 +126,7 @@ def test_what_a_browser_holds_is_read_with_care(open_page: Open, stored: str) ->
     assert not [url for url in asked if "elsewhere" in url]
 
 
-def test_chosen_icons_become_a_collection_that_opens_as_results(page: "Page") -> None:
+def test_kept_icons_become_a_collection_that_opens_as_results(page: "Page") -> None:
     choose(page, "tulip", "snow")
     save_collection(page, "Garden  & weather")
     shows(page, {"#toast": "Saved “Garden & weather”"})
@@ -181,20 +181,26 @@ def test_a_file_that_is_no_collection_is_refused(page: "Page", content: str, sai
 
 
 @pytest.mark.slow
-def test_stars_are_a_collection_of_their_own_and_a_click_counts_while_more_becomes_known(open_page: Open) -> None:
+def test_stars_of_an_older_page_become_a_collection_and_a_click_counts_while_more_becomes_known(
+    open_page: Open,
+) -> None:
     page = open_page("/?q=tulip")
     held: list[Route] = []
     page.route("**/api/v1/icons/*", lambda route: held.append(route))  # noqa: PLW0108  playwright can't take a builtin
     page.locator("#grid button.tile").first.click()
-    page.locator("#detail .star").hover()
+    page.locator("#detail .keep").hover()
     page.mouse.down()
     held[0].continue_()
     shows(page, {"#detail .why": True})
     page.mouse.up()
-    expect(page.locator("#detail .star")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#detail .keep")).to_have_attribute("aria-pressed", "true")
     page.unroute("**/api/v1/icons/*")
-    shelf(page).get_by_role("button", name="Starred").first.click()
-    shows(page, {"#summary": "1 icon in your stars"})
+    page.evaluate("() => localStorage.setItem('icons.starred', JSON.stringify([{ key: 'drawn:snow' }]))")
+    page.goto(f"{page.url.partition('?')[0]}?collection=%E2%98%85")  # as its address called them
+    shows(page, {"#summary": "1 icon in “Starred”", "#grid .name": "snow"})
+    assert page.evaluate("() => localStorage.getItem('icons.starred')") is None
+    shelf(page).get_by_role("button", name="Kept").first.click()
+    shows(page, {"#grid .name": "tulip"})
     page.locator("#grid button.tile").first.focus()
-    press(page, "s")
-    shows(page, {"#notice": re.compile("No icon in your stars")})
+    press(page, "x")
+    shows(page, {"#notice": re.compile("No icon in")})
