@@ -13,6 +13,7 @@ from indexer.commands.options import (
     embed_options,
     json_option,
     library_option,
+    list_option,
     model_choice,
     names_language_option,
     refuse_nothing,
@@ -22,7 +23,7 @@ from indexer.commands.options import (
     watch_option,
     work_options,
 )
-from indexer.languages.words import say
+from indexer.languages.words import counted, say
 from indexer.library.folder import Library
 
 _EMBED_OPTIONS = ("precision", "batch_size", "workers", "backend", "stall_limit", "lease_seconds")
@@ -187,11 +188,11 @@ def add(  # noqa: PLR0913 - one option each
     for place in summary.away:
         say(f'Warning: "{place}" is not there now; what was known of it is kept', err=True)
     counts = summary.counts
-    shares = f"{counts.indexed:,} indexed, {counts.duplicate:,} duplicates, {counts.failed:,} failed"
+    shares = f"{counts.indexed:,} indexed, {counted(counts.duplicate, 'duplicate')}, {counts.failed:,} failed"
     state = "nothing had changed" if summary.generation is None else f"generation {summary.generation} answers"
     lines = [
-        f"{counts.found:,} screenshots: {shares}",
-        f"{counts.icons:,} icons on them, {counts.drawings:,} different drawings",
+        f"{counted(counts.found, 'screenshot')}: {shares}",
+        f"{counted(counts.icons, 'icon')} on them, {counted(counts.drawings, 'different drawing')}",
         f"{state}; {summary.looked:,} looked at; {summary.seconds:.1f} s",
     ]
     show(asdict(summary), lines, as_json=as_json)
@@ -217,8 +218,8 @@ def status(library: Library, as_json: bool) -> None:
 
 @click.command()
 @library_option
-@json_option
-def failures(library: Library, as_json: bool) -> None:
+@list_option
+def failures(library: Library, as_json: str | None) -> None:
     """List every screenshot that could not be used, with the reason.
 
     \b
@@ -227,7 +228,7 @@ def failures(library: Library, as_json: bool) -> None:
     """
     from indexer.screens.looks import usage_failures
 
-    say_failures(usage_failures(library), as_json=as_json)
+    say_failures(usage_failures(library), as_json=as_json or False)
 
 
 @click.command()
@@ -248,5 +249,5 @@ def remove(library: Library, paths: Sequence[Path], as_json: bool) -> None:
 
     manifest = remove_shots(library, paths)
     plain = {"counts": asdict(manifest.counts), "generation": manifest.number}
-    left = f"{manifest.counts.found:,} screenshots are left; generation {manifest.number} answers"
-    show(plain, [left], as_json=as_json)
+    left = counted(manifest.counts.found, "screenshot")
+    show(plain, [f"{left} left; generation {manifest.number} answers"], as_json=as_json)

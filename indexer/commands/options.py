@@ -60,6 +60,12 @@ library_option = click.option(
 )
 """Adds `--library`; ICONS_LIBRARY and the user's data folder come after it."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+LINES = "lines"
+list_option = options(
+    click.option("--json", "as_json", flag_value="list", help="Print JSON, for programs."),
+    click.option("--jsonl", "as_json", flag_value=LINES, help="Print JSON, a line each."),
+)
+"""Adds both, for what is a list; the command gets `as_json`."""
 
 
 NamedFile = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
@@ -231,13 +237,13 @@ def warnings_as_lines() -> Iterator[None]:
         say(f"Warning: {warning.message}", err=True)
 
 
-def show(plain: Any, lines: Iterable[str], *, as_json: bool) -> None:
-    """Print a result, as JSON or as lines for people."""
-    for line in [json.dumps(plain)] if as_json else lines:
-        say(line)
+def show(plain: Any, lines: Iterable[str], *, as_json: bool | str) -> None:
+    """Print a result, as one document of JSON, or as lines: for people, or each of several as JSON."""
+    for line in map(json.dumps, plain if as_json == LINES else [plain]) if as_json else lines:
+        click.echo(printable(line, keep="\t"))
 
 
-def say_failures(failures: Iterable[dict[str, str]], *, as_json: bool) -> None:
-    """Print files that could not be used, each with the reason, as lines or as JSON."""
-    for failure in failures:
-        click.echo(json.dumps(failure) if as_json else "\t".join(map(printable, (failure["file"], failure["reason"]))))
+def say_failures(failures: Iterable[dict[str, str]], *, as_json: bool | str) -> None:
+    """Print files that could not be used, each with the reason."""
+    listed = list(failures)
+    show(listed, ("\t".join(map(printable, (one["file"], one["reason"]))) for one in listed), as_json=as_json)

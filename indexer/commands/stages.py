@@ -13,6 +13,7 @@ from indexer.catalog.scan import ScanTally
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.embedding.rank_view import RankView
 from indexer.languages.dictionary import Dictionary
+from indexer.languages.words import counted
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
 from indexer.pipeline import IndexOptions, Watcher
@@ -96,10 +97,12 @@ def _index(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
     summary = pipeline.index(library, options, view)
     counts, scan = summary.counts, summary.scan
     unread = f", {scan.broken:,} of them unread" if scan.broken else ""
-    shares = f"{counts.embedded:,} pictures, {counts.duplicate:,} duplicates, {counts.failed:,} failed{unread}"
+    shares = (
+        f"{counted(counts.embedded, 'picture')}, {counted(counts.duplicate, 'duplicate')}, {counts.failed:,} failed"
+    )
     state = "nothing had changed" if summary.generation is None else f"generation {summary.generation} answers"
     lines = [
-        f"{counts.found:,} icons: {shares}",
+        f"{counted(counts.found, 'icon')}: {shares}{unread}",
         _changes(scan),
         *_languages_read(scan),
         *_others(scan),
@@ -111,7 +114,7 @@ def _index(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
 
 def _scan(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
     tally = pipeline.scan(library, options, view)
-    lines = [f"{tally.files:,} files: {_changes(tally)}", *_languages_read(tally), *_others(tally)]
+    lines = [f"{counted(tally.files, 'file')}: {_changes(tally)}", *_languages_read(tally), *_others(tally)]
     unread = f"{tally.broken:,} entries can't be read; `icons status --failures` lists them" if tally.broken else ""
     return Outcome(asdict(tally), lines, unread, (*tally.kept, *tally.empty))
 
@@ -123,8 +126,8 @@ def _plan(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
 
 def _embed(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
     tally = pipeline.embed(library, options, view)
-    line = f"{tally.images:,} pictures and {tally.names:,} names embedded in {tally.seconds:.1f} s"
-    return Outcome(asdict(tally), [line])
+    embedded = f"{counted(tally.images, 'picture')} and {counted(tally.names, 'name')} embedded"
+    return Outcome(asdict(tally), [f"{embedded} in {tally.seconds:.1f} s"])
 
 
 def _collect(library: Library, options: IndexOptions, _: Watcher) -> Outcome:

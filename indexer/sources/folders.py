@@ -107,9 +107,9 @@ def _rules(lines: Iterable[str]) -> "GitIgnoreSpec":
     return GitIgnoreSpec.from_lines(lines)
 
 
-SUFFIXES = frozenset((".svg", ".svgz", ".png", ".webp", ".jpg", ".jpeg", ".gif", ".apng", ".bmp", ".ico"))
+SUFFIXES = frozenset((".svg", ".svgz", ".png", ".webp", ".avif", ".jpg", ".jpeg", ".gif", ".apng", ".bmp", ".ico"))
 _OTHERS = frozenset(
-    (".ai", ".avif", ".eps", ".fig", ".heic", ".jxl", ".lottie", ".pdf", ".psd", ".sketch", ".tif", ".tiff", ".xd")
+    (".ai", ".eps", ".fig", ".heic", ".jxl", ".lottie", ".pdf", ".psd", ".sketch", ".tif", ".tiff", ".xd")
 )
 """Of drawings that are not read."""
 

@@ -266,6 +266,11 @@ def as_object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def as_words(value: object) -> str | None:
+    """Take what should be a text; anything else, and what is too long for one, says nothing."""
+    return value if isinstance(value, str) and 0 < len(value) <= MAX_TEXT else None
+
+
 def shown(value: object) -> str:
     """Spell a value for a message: a long one is cut."""
     text = str(value)

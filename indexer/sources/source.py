@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import starmap
 from pathlib import Path
 
 from indexer.errors import ChangedError, SourceError, UnreachedError
@@ -176,9 +175,6 @@ def _open_node_modules(folder: Path, exclusion: Exclusion) -> list[Source]:
     packages = [package for package in found if iconify.is_iconify(package) or npm.has_icons(package)]
     if not packages:
         raise SourceError(f'no icon package in "{folder}"; give the folder of the package itself')
-    return [*(_open(package, exclusion) for package in packages), *starmap(_unread, unread)]
-
-
-def _unread(location: Path, reason: str) -> Source:
-    """A folder of packages that can't be looked into: nothing but the reason."""
-    return Source(_FOLDER, location, lambda _: iter([FileScan("", UNREAD, error=reason)]))
+    scans = ((place, [FileScan("", UNREAD, error=reason)]) for place, reason in unread)
+    unreadable = (Source(_FOLDER, place, lambda _, said=said: iter(said)) for place, said in scans)
+    return [*(_open(package, exclusion) for package in packages), *unreadable]

@@ -15,16 +15,19 @@ from indexer.languages.words import printable, say
 from indexer.library.folder import Library
 from indexer.library.named import STDIN, read_text
 from search.commands.options import (
+    engine_of,
     filter_options,
     format_option,
     look_options,
     min_score_option,
     own_languages,
+    print_written,
     refuse_look_without_code,
     refuse_two,
+    waiting,
     without_option,
+    write_page,
 )
-from search.commands.presenting import engine_of, print_written, waiting, write_page
 from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework
 from search.drawings.frameworks import framework as find_framework
@@ -81,7 +84,9 @@ def check(  # noqa: PLR0913 - one option each
     with waiting() as progress:
         checked = look(engine, places, icons=icons, max_sets=max_sets, progress=progress)
     plain = checked_sarif(checked, base=Path.cwd()) if as_sarif else checked_json(checked)
-    show(plain, _finding_lines(checked), as_json=as_json or as_sarif)
+    places = (f"{one.path}:{one.line}:{one.column}" if one.line else one.path for one in checked.findings)
+    lines = [f"{place}: {one.message}" for place, one in zip(places, checked.findings, strict=True)]
+    show(plain, lines, as_json=as_json or as_sarif)
     for line in () if as_json or as_sarif else _remarks(checked):
         say(line, err=True)
     raise click.exceptions.Exit(1 if checked.findings or (checked.not_read and not allow_unread) else 0)
@@ -89,12 +94,6 @@ def check(  # noqa: PLR0913 - one option each
 
 _MOST_REMARKS = 5
 """Lines of each kind."""
-
-
-def _finding_lines(checked: "Checked") -> list[str]:
-    """A line a finding, which begins as editors and terminals can follow it: path:line:column."""
-    places = (f"{one.path}:{one.line}:{one.column}" if one.line else one.path for one in checked.findings)
-    return [f"{place}: {one.message}" for place, one in zip(places, checked.findings, strict=True)]
 
 
 def _remarks(checked: "Checked") -> Iterator[str]:

@@ -13,18 +13,21 @@ import click
 from indexer.commands.build import add, failures, remove, status
 from indexer.commands.options import NamedFile, json_option, library_option, options
 from indexer.errors import IconsError, RenderError
-from indexer.languages.words import say
+from indexer.languages.words import counted, say
 from indexer.library.folder import Library
 from indexer.library.named import read_named
 from search.commands.options import (
+    engine_of,
     filter_options,
     format_option,
     look_options,
     min_score_option,
+    print_written,
     refuse_look_without_code,
     refuse_two,
+    waiting,
+    write_page,
 )
-from search.commands.presenting import engine_of, print_written, waiting, write_page
 from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework
 from search.query import MOST_HITS, Filters, Query
@@ -158,7 +161,7 @@ def _remarks(file: "LocatedFile") -> Iterator[str]:
     if located.is_cut:
         yield f'"{file.name}" has more than {len(located.icons):,} icons; the surest of them are shown'
     if n_doubtful := len(located.doubtful):
-        yield f'"{file.name}": {n_doubtful:,} icon{"s" if n_doubtful != 1 else ""} without a good match'
+        yield f'"{file.name}": {counted(n_doubtful, "icon")} without a good match'
 
 
 class _UsageGroup(click.Group):
@@ -255,7 +258,7 @@ def find(  # noqa: PLR0913 - one option each
     if not as_json:
         print_uses(found)
         more = f"; -k {min(found.n_found, MOST_HITS)} shows all" if len(found.uses) < found.n_found else ""
-        say(f"{found.n_found:,} places on {found.n_screens:,} screenshots{more}", err=True)
+        say(f"{counted(found.n_found, 'place')} on {counted(found.n_screens, 'screenshot')}{more}", err=True)
 
 
 @usage.command()

@@ -1,8 +1,6 @@
 """The commands `icons serve`, `mcp`, `completion` and `config`."""
 
 import os
-import sqlite3
-from contextlib import closing
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -10,15 +8,8 @@ import click
 from click.shell_completion import get_completion_class
 
 from indexer.commands.options import json_option, library_option, show
-from indexer.languages.words import STYLES, printable
 from indexer.library.folder import Library
-from search.commands.options import refuse_two
-from search.commands.presenting import engine_of
-
-
-def _or_variable(_ctx: click.Context, _parameter: click.Parameter, token: str | None) -> str | None:
-    """The token, or what ICONS_TOKEN holds: click takes an empty variable for none, which lets all in."""
-    return os.environ.get("ICONS_TOKEN") if token is None else token
+from search.commands.options import engine_of, refuse_two
 
 
 @click.command()
@@ -26,7 +17,7 @@ def _or_variable(_ctx: click.Context, _parameter: click.Parameter, token: str | 
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any that is free.")
 @click.option(
     "--token",
-    callback=_or_variable,
+    default=lambda: os.environ.get("ICONS_TOKEN"),  # click itself takes an empty one for none, which lets all in
     help="Answer only who sends it; ICONS_TOKEN sets it too, and hides it from `ps`.",
 )
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Answer under this name too. Repeatable.")
@@ -82,11 +73,6 @@ def mcp(library: Library) -> None:
     assist(library)
 
 
-MOST = 50
-_LABELS = "SELECT value FROM labels WHERE kind = ? AND value GLOB ? AND value NOT GLOB '* *' ORDER BY n DESC LIMIT ?"
-"""Shells would cut a value with a space into words."""
-
-
 @click.command(no_args_is_help=True)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
@@ -106,25 +92,6 @@ def completion(ctx: click.Context, shell: str) -> None:
     assert found is not None
     script = found(root.command, {}, "icons", "_ICONS_COMPLETE")
     click.echo(script.source_template % script.source_vars())
-
-
-def styles_beginning(library: Library, kind: str, start: str) -> list[str]:
-    """Words for the library's styles, or corners, that begin so: "solid" where icons are filled."""
-    held = set(labels_beginning(library, kind, ""))
-    return [word for word, style in STYLES.items() if style in held and start and word.startswith(start)]
-
-
-def labels_beginning(library: Library, kind: str, start: str) -> list[str]:
-    """Values of a kind (set, style, corner, category, tag, licence) that begin so, the most frequent first."""
-    pattern = "".join(f"[{sign}]" if sign in "*?[" else sign for sign in start) + "*"
-    for generation in library.candidates():
-        try:
-            with closing(sqlite3.connect(f"{generation.catalog.as_uri()}?mode=ro&immutable=1", uri=True)) as catalog:
-                found = catalog.execute(_LABELS, (kind, pattern, MOST))
-                return [value for (value,) in found if value == printable(value)]
-        except (sqlite3.Error, UnicodeError):
-            continue
-    return []
 
 
 @click.command()

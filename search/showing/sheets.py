@@ -2,6 +2,7 @@
 
 import base64
 import io
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from math import ceil, isqrt
@@ -27,6 +28,7 @@ _KINDS = {
     b"RIFF": ("image/webp", ".webp"),
     b"\x00\x00\x01\x00": ("image/x-icon", ".ico"),
     b"\x00\x00\x02\x00": ("image/x-icon", ".cur"),
+    b"....ftypavi[fs]": ("image/avif", ".avif"),
     b"\x1f\x8b": ("image/svg+xml", ".svgz"),
     b"": ("image/svg+xml", ".svg"),
 }
@@ -87,7 +89,7 @@ def data_uri(content: bytes) -> str:
 
 def kind_of(content: bytes) -> tuple[str, str]:
     """Tell the media type of a picture from its bytes, and how the name of its file ends."""
-    return next(kind for start, kind in _KINDS.items() if content.startswith(start))
+    return next(kind for start, kind in _KINDS.items() if re.match(start, content, re.DOTALL))
 
 
 def is_drawn_in_white(content: bytes) -> bool:

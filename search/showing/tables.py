@@ -10,6 +10,8 @@ from indexer.languages.words import printable
 from indexer.reports.terminal import open_console, plain, table_of
 from search.results import N_VALUES, Answer, Details, Explanation, FacetCount, Hit, Judged
 
+_TITLE = 15
+"""Columns of what a fact is called."""
 _MOST_VALUES = 12
 """Of one facet; --json has more."""
 
@@ -35,19 +37,15 @@ def _facet_rows(facets: Mapping[str, Sequence[FacetCount]]) -> Iterator[tuple[st
 
 
 def print_details(details: Details) -> None:
-    """Print all that is known of an icon."""
+    """Print all that is known of an icon: a path is one word for whoever copies it."""
     console = open_console()
-    facts = table_of(("", ""), ((title, value) for title, value in _facts(details) if value), folded=(1,))
-    facts.columns[0].style = "dim"
-    console.print(facts)
+    for title, value in _facts(details):
+        if value:
+            console.print(Text.assemble((f"{title:<{_TITLE}}", "dim"), plain(value)), soft_wrap=True)
     for title, hits in (("variants", details.variants), ("looks the same", details.near_duplicates)):
         if hits:
-            rows = ((hit.key, hit.style or "", _size(hit), hit.licence or "", hit.place) for hit in hits)
-            icons = table_of(("", "", "", "", ""), rows, n_left=4, folded=(4,))
-            icons.columns[4].style = "dim"
-            console.print()
-            console.print(Text(title, style="bold"))
-            console.print(icons)
+            console.print(Text(f"\n{title}", style="bold"))
+            print_long_hits(console, hits, is_ranked=False)
 
 
 def _size(hit: Hit) -> str:

@@ -70,7 +70,7 @@ def test_index_reports_and_runs_again_from_any_folder(
     with exported_once(library, tiny_model):
         model = ["--model", f"local-dir:{tiny_model.name}"]
         first = _run(library, "index", os.path.relpath(icon_folder), *model, "--devices", "cpu")
-    assert "14 icons: 11 pictures, 1 duplicates, 2 failed, 1 of them unread" in first.stdout
+    assert "14 icons: 11 pictures, 1 duplicate, 2 failed, 1 of them unread" in first.stdout
     assert "13 added" in first.stdout
     assert first.stderr.endswith("`icons status --failures` lists what failed and why\n")
     monkeypatch.chdir("/")
@@ -161,7 +161,10 @@ def test_status_failures_and_sources_speak_to_people_and_programs(
     lines = _run(library, "status").stdout
     assert "13  (sources: 1, sets: 1)" in lines and "0 coloured, 12 of one colour, 0 animated\n" in lines
     assert _run(library, "status", "--failures").stdout == f"{icon_folder}/blank.svg\tblank: nothing is drawn\n"
-    assert json.loads(_run(library, "sources", "--json").stdout)["icons"] == 13
+    [source] = json.loads(_run(library, "sources", "--json").stdout)
+    assert (source["icons"], source) == (13, json.loads(_run(library, "sources", "--jsonl").stdout))
+    assert _run(library, "sources").stdout.split()[:4] == ["13", "icons", "1", "set"]
+    assert _run(library, "status", "--failures", "--json").stdout.startswith('[{"file": "')
     assert _run(library, "sources", "--forget", str(icon_folder)).exit_code == 0
     assert _run(library, "sources").stdout == ""
     again = _run(library, "index")  # nothing comes back by itself
@@ -183,7 +186,7 @@ def test_a_run_that_leaves_a_source_as_it_was_does_the_rest_and_names_the_comman
         done = _run(library, *command)
         line = done.stderr.splitlines()[-1]
         assert done.exit_code == 2
-        assert line.startswith(f'Error: "{lost}" had 1 icons and has none now; its icons stay as they were: ')
+        assert line.startswith(f'Error: "{lost}" had 1 icon and has none now; its icons stay as they were: ')
     assert library.current() == 2, "what is new elsewhere was published, once"
     [kept] = json.loads(done.stdout)["scan"]["kept"]
     assert line.endswith(f"`{kept['command']}`")
