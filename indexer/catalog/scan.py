@@ -345,7 +345,19 @@ class _Scan:
         old = {(row.file_id, row.member): row for row in self.connection.execute(on_them)}
         changed = []
         for file_id, record in records:
-            row = writer.icon_row(file_id, record, set_ids[record.set.key], image_ids[record.digest])
+            row = {  # its name is read later, together with its set's
+                "file_id": file_id,
+                "member": record.member,
+                "set_id": set_ids[record.set.key],
+                "image_id": image_ids[record.digest],
+                "name": record.name,
+                "stated_style": record.style,
+                "stated_size": record.size,
+                "caption": record.caption,
+                "tags": "\n".join(record.tags),
+                "categories": "\n".join(record.categories),
+                "licence": record.licence,
+            }
             before = old.pop((file_id, record.member), None)
             if before is not None and all(getattr(before, column) == row[column] for column in writer.COMPARED):
                 continue

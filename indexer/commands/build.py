@@ -16,6 +16,7 @@ from indexer.commands.options import (
     list_option,
     model_choice,
     names_language_option,
+    refuse,
     refuse_nothing,
     say_failures,
     show,
@@ -68,11 +69,12 @@ def index(
     Examples:
       icons index ~/design/icons node_modules/@mdi/svg
       icons index ~/design/symbole --names-language de
-      icons index --only embed --model local-dir:mine && icons index --only merge --model local-dir:mine
-      icons index --work s3://bucket/work        # machines that run `icons worker s3://bucket/work` embed
-      icons index --work s3://bucket/work --ray auto        # workers as actors of a Ray cluster
+      icons index --only embed --model local-dir:mine
+      icons index --only merge --model local-dir:mine
+      icons index --work s3://bucket/work      # workers embed
+      icons index --work s3://bucket/work --ray auto
       icons index --only plan --work s3://bucket/work
-      icons index --only collect --work s3://bucket/work && icons index --only merge
+      icons index --only collect --work s3://bucket/work
     """
     import psutil
 
@@ -83,14 +85,13 @@ def index(
     from indexer.embedding.planning import EmbedOptions
     from indexer.pipeline import IndexOptions
 
-    if only not in (None, "scan") and options["sources"]:
-        raise click.UsageError(f"--only {only} looks at no SOURCES; --only scan does")
-    if only is not None and address:
-        raise click.UsageError(f"--only {only} publishes nothing; `icons lab publish {address}` does")
-    if only == "collect" and not options["work"]:
-        raise click.UsageError("--only collect needs --work: the folder or URL that workers share")
-    if options["ray"] and not options["work"]:
-        raise click.UsageError("--ray needs --work: a folder or URL that all nodes reach")
+    work = options["work"]
+    refuse(
+        (only not in (None, "scan") and options["sources"], f"--only {only} looks at no SOURCES; --only scan does"),
+        (only and address, f"--only {only} publishes nothing; `icons lab publish {address}` does"),
+        (only == "collect" and not work, "--only collect needs --work: the folder or URL that workers share"),
+        (options["ray"] and not work, "--ray needs --work: a folder or URL that all nodes reach"),
+    )
     choice, shows_timings = model_choice(options.pop("model"), options.pop("pretrained")), options.pop("shows_timings")
     how = EmbedOptions(**{name: options.pop(name) for name in _EMBED_OPTIONS})
     with ProgressView(watch_devices=watch_devices) as view:
@@ -167,15 +168,16 @@ def add(  # noqa: PLR0913 - one option each
     \b
     Examples:
       icons usage add ~/screenshots
-      icons usage add ~/screenshots --no-crops --exclude 'drafts/'
+      icons usage add ~/screenshots --no-crops \\
+        --exclude 'drafts/'
       icons usage add
     """
     from indexer.reports.terminal import ProgressLine
     from indexer.screens.add import AddOptions
     from indexer.screens.add import add as add_shots
 
-    if exclude and not shots:
-        raise click.UsageError("--exclude needs the SHOTS that it holds for; `icons usage status` lists the known ones")
+    needed = "--exclude needs the SHOTS that it holds for; `icons usage status` lists the known ones"
+    refuse((exclude and not shots, needed))
     options = AddOptions(
         shots=shots, exclude=exclude, keeps_crops=keeps_crops, retry_failed=retry_failed, workers=workers
     )
@@ -183,7 +185,7 @@ def add(  # noqa: PLR0913 - one option each
         with ProgressLine() as line:
             summary = add_shots(library, options, line)
     except KeyboardInterrupt:
-        click.echo("stopped; what was finished is kept, and the same command goes on from there", err=True)
+        click.echo("what was finished is kept, and the same command goes on from there", err=True)
         raise
     for place in summary.away:
         say(f'Warning: "{place}" is not there now; what was known of it is kept', err=True)
@@ -228,7 +230,7 @@ def failures(library: Library, as_json: str | None) -> None:
     """
     from indexer.screens.looks import usage_failures
 
-    say_failures(usage_failures(library), as_json=as_json or False)
+    say_failures(usage_failures(library), as_json=as_json)
 
 
 @click.command()

@@ -32,10 +32,11 @@ def status(library: Library, lists_failures: bool, as_json: str | None) -> None:
     \b
     Examples:
       icons status
-      icons status --failures --jsonl | jq -r .reason | sort | uniq -c
+      icons status --failures --jsonl | jq -r .reason | sort \\
+        | uniq -c
     """
     if lists_failures:
-        say_failures(read_failures(library), as_json=as_json or False)
+        say_failures(read_failures(library), as_json=as_json)
     else:
         facts = read_status(library)
         show(facts, status_lines(facts), as_json=bool(as_json))
@@ -62,8 +63,8 @@ def sources(library: Library, forget: Path | None, move: tuple[Path, Path] | Non
     Examples:
       icons sources
       icons sources --forget ~/design/old-icons && icons index
-      icons sources --move ~/design/icons ~/work/icons && icons index
-      icons sources --forget node_modules/@mdi/svg && icons index     # after npm has removed it
+      icons sources --move ~/design/icons ~/work/icons
+      icons sources --forget node_modules/@mdi/svg
     """
     from indexer import pipeline
 
@@ -75,7 +76,7 @@ def sources(library: Library, forget: Path | None, move: tuple[Path, Path] | Non
         click.echo(f"{moved} moved to {move[1]}; `icons index` publishes that")
     else:
         found = list(read_sources(library))
-        show(found, map(_source_line, found), as_json=as_json or False)
+        show(found, map(_source_line, found), as_json=as_json)
 
 
 def _source_line(source: dict[str, Any]) -> str:

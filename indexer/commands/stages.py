@@ -37,7 +37,7 @@ class ProgressView(RankView):
         """End the view; to whom has pressed Ctrl-C, say what that has cost."""
         super().__exit__(kind, error, trace)
         if isinstance(error, KeyboardInterrupt):
-            click.echo("stopped; what was finished is kept, and the same command goes on from there", err=True)
+            click.echo("what was finished is kept, and the same command goes on from there", err=True)
 
     def scanned(self, tally: ScanTally) -> None:
         """Show how many files and icons were read."""
@@ -103,9 +103,7 @@ def _index(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
     state = "nothing had changed" if summary.generation is None else f"generation {summary.generation} answers"
     lines = [
         f"{counted(counts.found, 'icon')}: {shares}{unread}",
-        _changes(scan),
-        *_languages_read(scan),
-        *_others(scan),
+        *_scan_lines(scan),
         f"{state}; {summary.seconds:.1f} s; {library.root}",
     ]
     advice = "`icons status --failures` lists what failed and why" if counts.failed else ""
@@ -114,7 +112,8 @@ def _index(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
 
 def _scan(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
     tally = pipeline.scan(library, options, view)
-    lines = [f"{counted(tally.files, 'file')}: {_changes(tally)}", *_languages_read(tally), *_others(tally)]
+    changes, *others = _scan_lines(tally)
+    lines = [f"{counted(tally.files, 'file')}: {changes}", *others]
     unread = f"{tally.broken:,} entries can't be read; `icons status --failures` lists them" if tally.broken else ""
     return Outcome(asdict(tally), lines, unread, (*tally.kept, *tally.empty))
 
@@ -157,20 +156,14 @@ STAGES: Mapping[str | None, Callable[[Library, IndexOptions, Watcher], Outcome]]
 }
 
 
-def _changes(tally: ScanTally) -> str:
-    return f"icons: {tally.added:,} added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
-
-
-def _others(tally: ScanTally) -> Iterator[str]:
-    if tally.others:
-        yield f"not read: {', '.join(f'{n:,} {suffix}' for suffix, n in sorted(tally.others.items()))}"
-
-
-def _languages_read(tally: ScanTally) -> Iterator[str]:
-    """Name the sets that were not read as English, so that nobody wonders how their icons are found."""
+def _scan_lines(tally: ScanTally) -> Iterator[str]:
+    """What has changed, and which sets were not read as English, so that nobody wonders how these are found."""
+    yield f"icons: {tally.added:,} added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
     languages = Dictionary.bundled().languages
     for read in tally.read:
         names = ", ".join(f"{languages.get(code, code)} ({n:,})" for code, n in read.names.items())
         tags = ", ".join(languages.get(code, code) for code in read.tags)
         parts = [f"names read as {names}"] * bool(names) + [f"tags read as {tags}"] * bool(tags)
         yield f"{read.set}: {'; '.join(parts)}"
+    if tally.others:
+        yield f"not read: {', '.join(f'{n:,} {suffix}' for suffix, n in sorted(tally.others.items()))}"

@@ -191,7 +191,7 @@ def _end_animations(element: Element) -> None:
 
 
 def most_seen(document: bytes) -> bytes:
-    """Set what moves to where most is seen, for a picture that is empty at first: attributes to their largest number."""
+    """Set what moves to where most is seen, for a picture that is empty at first: its largest numbers."""
     root = ElementTree.fromstring(document)
     for element in root.iter():
         for one in element:

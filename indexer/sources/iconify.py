@@ -149,7 +149,9 @@ _BESIDE = ("info.json", "metadata.json")
 
 def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Iterator[FileScan]:
     """Yield each set of a file or a folder, in the order of file names; see `Source.scan`."""
-    for path in _set_paths(location):
+    is_package = location.is_dir() and (location / "icons.json").is_file()
+    every = ["icons.json"] if is_package else sorted(f"json/{path.name}" for path in (location / "json").glob("*.json"))
+    for path in [""] if location.is_file() else every:
         if not is_unicode(path):
             yield FileScan(to_text(path), UNREAD, error="its name is not UTF-8; rename it")
         elif not exclusion.excludes(path):
@@ -181,14 +183,6 @@ def read_icon(location: Path, path: str, member: str, *, digest: bytes = b"") ->
         return alone
     icon_set = _remembered_set(location, path, _stamp(location, path))
     return build_svg(resolve_icon(icon_set, member)[0])
-
-
-def _set_paths(location: Path) -> list[str]:
-    if location.is_file():
-        return [""]
-    if (location / "icons.json").is_file():
-        return ["icons.json"]
-    return sorted(f"json/{path.name}" for path in (location / "json").glob("*.json"))
 
 
 def _looks_like_set(file: Path) -> bool:

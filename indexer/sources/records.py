@@ -218,21 +218,6 @@ def read_regular(file: Path, *, limit: int = MAX_BYTES, inside: str | None = Non
     return content
 
 
-def real_path(folder: Path) -> str:
-    """Follow all links to a source's folder; quick to ask again while the same folder stands there.
-
-    Raises:
-        OSError: it is gone.
-    """
-    facts = folder.stat()
-    return _real_path(str(folder), facts.st_dev, facts.st_ino)
-
-
-@lru_cache(maxsize=256)
-def _real_path(folder: str, device: int, inode: int) -> str:
-    return os.path.realpath(folder)
-
-
 def why_outside(real: str, inside: str) -> str | None:
     """Say of a real path that does not lie below another one where it leads, and what to do about it."""
     if is_outside(real, inside):

@@ -1,14 +1,16 @@
 """Recognises what lies at a location, and reads a picture of it again. A source says what its icons are called."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 
 from indexer.errors import ChangedError, SourceError, UnreachedError
 from indexer.library.stores import spelled, url_of
 from indexer.sources import folders, iconify, npm, stored
-from indexer.sources.folders import LIST_SUFFIXES, SUFFIXES, Exclusion, path_of_row, reason_of
+from indexer.sources.folders import LIST_SUFFIXES, SUFFIXES, Exclusion, drawing_in, path_of_row, reason_of
 from indexer.sources.records import (
     UNREAD,
     FileScan,
@@ -17,7 +19,6 @@ from indexer.sources.records import (
     from_text,
     has_digest,
     read_regular,
-    real_path,
     refuse_undecoded,
 )
 
@@ -98,7 +99,8 @@ def _read(address: PictureAddress) -> bytes:
     if address.kind not in (_FOLDER, _MANIFEST, _NPM):
         raise SourceError(f'unknown kind of source "{address.kind}"')
     folder, within = _place(address)
-    return read_regular(folder / from_text(within), inside=real_path(folder) if within else None)
+    content = read_regular(folder / from_text(within), inside=os.path.realpath(folder) if within else None)
+    return drawing_in(content, address.member)
 
 
 def _place(address: PictureAddress) -> tuple[Path, str]:
@@ -175,6 +177,9 @@ def _open_node_modules(folder: Path, exclusion: Exclusion) -> list[Source]:
     packages = [package for package in found if iconify.is_iconify(package) or npm.has_icons(package)]
     if not packages:
         raise SourceError(f'no icon package in "{folder}"; give the folder of the package itself')
-    scans = ((place, [FileScan("", UNREAD, error=reason)]) for place, reason in unread)
-    unreadable = (Source(_FOLDER, place, lambda _, said=said: iter(said)) for place, said in scans)
-    return [*(_open(package, exclusion) for package in packages), *unreadable]
+    return [*(_open(package, exclusion) for package in packages), *starmap(_unread, unread)]
+
+
+def _unread(location: Path, reason: str) -> Source:
+    """A folder of packages that can't be looked into: nothing but the reason."""
+    return Source(_FOLDER, location, lambda _: iter([FileScan("", UNREAD, error=reason)]))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.commands.options import NamedFile, json_option, library_option, show
+from indexer.commands.options import NamedFile, json_option, library_option, refuse, show
 from indexer.languages.words import printable, say
 from indexer.library.folder import Library
 from indexer.library.named import STDIN, read_text
@@ -84,8 +84,8 @@ def check(  # noqa: PLR0913 - one option each
     with waiting() as progress:
         checked = look(engine, places, icons=icons, max_sets=max_sets, progress=progress)
     plain = checked_sarif(checked, base=Path.cwd()) if as_sarif else checked_json(checked)
-    places = (f"{one.path}:{one.line}:{one.column}" if one.line else one.path for one in checked.findings)
-    lines = [f"{place}: {one.message}" for place, one in zip(places, checked.findings, strict=True)]
+    at = [f"{one.path}:{one.line}:{one.column}" if one.line else one.path for one in checked.findings]
+    lines = [f"{place}: {one.message}" for place, one in zip(at, checked.findings, strict=True)]
     show(plain, lines, as_json=as_json or as_sarif)
     for line in () if as_json or as_sarif else _remarks(checked):
         say(line, err=True)
@@ -171,7 +171,8 @@ def map(  # noqa: PLR0913 - one option each
 
     \b
     Examples:
-      icons map --from fa6-solid --to lucide --html mapping.html
+      icons map --from fa6-solid --to lucide \\
+        --html mapping.html
       icons map --from mdi --to lucide home account-circle
       icons map src/ --to lucide
       icons map src/ --to lucide --mapping mapping.csv --write
@@ -301,8 +302,7 @@ def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool
         raise click.UsageError(f'no file or folder "{lost}"{said}; name your sources, as icons map src --to lucide')
     if others := [place for place in places if place.is_file() and kind_of(place.name) is None]:
         raise click.UsageError(f'"{others[0]}" is no source code; --names "{others[0]}" reads the names in it')
-    if is_written and not places:
-        raise click.UsageError("--write changes source code; name a folder or a file")
+    refuse((is_written and not places, "--write changes source code; name a folder or a file"))
     return places
 
 
@@ -344,9 +344,11 @@ def pick(  # noqa: PLR0913 - one option each
 
     \b
     Examples:
-      icons pick --set lucide settings notifications "dark mode"
+      icons pick --set lucide settings notifications \\
+        "dark mode"
       icons pick --format lucide-react < needs.txt
-      icons pick --choose "1 3 2" --format svg --colour navy < needs.txt
+      icons pick --choose "1 3 2" --format svg --colour navy \\
+        < needs.txt
     """
     from indexer.library.preferences import known_preferences
     from search.code.pick import MOST_SHOWN, Picking, pick_icons, picked_json, read_needs
@@ -382,8 +384,8 @@ def _lines(needs: Sequence[str]) -> Sequence[str]:
     """Needs as arguments, or the lines of stdin where there are none, or where one is "-"."""
     if needs and needs != ("-",):
         return needs
-    if not needs and sys.stdin.isatty():
-        raise click.UsageError('say what is needed: icons pick settings "log out", or lines on stdin')
+    is_silent = not needs and sys.stdin.isatty()
+    refuse((is_silent, 'say what is needed: icons pick settings "log out", or lines on stdin'))
     return read_text(STDIN, limit=_MOST_BYTES_OF_NEEDS).splitlines()
 
 

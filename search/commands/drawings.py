@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from indexer.commands.options import NamedFile, fetch_models, json_option, library_option, show, warnings_as_lines
+from indexer.commands.options import (
+    NamedFile,
+    fetch_models,
+    json_option,
+    library_option,
+    refuse,
+    show,
+    warnings_as_lines,
+)
 from indexer.languages.words import counted, say
 from indexer.library.folder import Library
 from indexer.library.named import STDIN, read_named
@@ -74,10 +82,13 @@ def export(  # noqa: PLR0913 - one option each
     \b
     Examples:
       icons export lucide:bell lucide:house mdi:cog
-      icons export --from settings.json --as font -o src/font --replace
+      icons export --from settings.json --as font \\
+        -o src/font --replace
       icons search arrow --json | icons export - --out arrows
-      icons search arrow --json | icons export - --as sprite -o sprite.svg
-      icons export --from settings.json --as iconify --prefix app -o app.json
+      icons search arrow --json | icons export - --as sprite \\
+        -o sprite.svg
+      icons export --from settings.json --as iconify \\
+        --prefix app -o app.json
     """
     from search.drawings.export import Options, default_place, earlier_code_points, refuse_taken, write_export
     from search.drawings.export import export as export_icons
@@ -113,8 +124,7 @@ def _collection(keys: tuple[str, ...], file: Path | None, name: str | None) -> "
     from search.query import refuse_broken
 
     refuse_two(("--from", file), ("KEY", keys), what="two ways to name icons")
-    if not keys and file is None:
-        raise click.UsageError("name icons, as lucide:bell, or a collection with --from FILE")
+    refuse((not keys and file is None, "name icons, as lucide:bell, or a collection with --from FILE"))
     if file is not None or keys == ("-",):
         source = file or STDIN
         name_there = _NAME if source == STDIN else source.stem
@@ -187,8 +197,8 @@ def lint(
         for rule in RULES.values():
             say(f"{rule.id:<15} {rule.severity:<8} {rule.looks_at}")
         return
-    if not asked["folders"] and not asked["sets"]:
-        raise click.UsageError("nothing to look at; give a folder of icons, or --set KEY of the library")
+    is_asked = asked["folders"] or asked["sets"]
+    refuse((not is_asked, "nothing to look at; give a folder of icons, or --set KEY of the library"))
     refuse_two(("--long", is_long), ("--max", most), what="all findings and some")
     with ProgressLine() as view:
         report = find(LintOptions(**asked), library=library, progress=view)
@@ -279,8 +289,10 @@ def evaluate(
     \b
     Examples:
       icons lab evaluate --report report.html
-      icons lab evaluate --queries mine.jsonl --model bundled --model local-dir:other
-      icons lab evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
+      icons lab evaluate --queries mine.jsonl \\
+        --model bundled --model local-dir:other
+      icons lab evaluate --screenshots 0 --json \\
+        | jq '.rows[] | {task, ranker, figures}'
       icons lab evaluate --screens-from FOLDER
     """
     from indexer.reports.figures import check_page, write_page
@@ -291,7 +303,19 @@ def evaluate(
     from search.evaluation.report import report_html
 
     if screens_from:
-        _evaluate_screens(library, screens_from, options["seed"], as_json=as_json)
+        from search.evaluation.screens import evaluate_screens, print_screens, screens_json
+
+        ctx = click.get_current_context()
+        typed = [one for one in ctx.command.params if one.name not in _WITH_SCREENS and one.name]
+        sources = {one.opts[0]: ctx.get_parameter_source(one.name or "") for one in typed}
+        others = ", ".join(name for name, source in sources.items() if source is not ParameterSource.DEFAULT)
+        refuse((others, f"--screens-from measures boxes and names in screens alone; leave out {others}"))
+        with warnings_as_lines(), ProgressLine() as progress:
+            screens = evaluate_screens(Subject(library), screens_from, progress, seed=options["seed"])
+        if as_json:
+            click.echo(json.dumps(screens_json(screens)))
+        else:
+            print_screens(screens)
         return
     if report:
         check_page(report)
@@ -305,32 +329,3 @@ def evaluate(
     if report:
         write_page(report, report_html(evaluation, subject.originals.content_of))
         say(f"wrote {report}", err=True)
-
-
-def _evaluate_screens(library: Library, folder: Path, seed: int, *, as_json: bool) -> None:
-    """Measure boxes and names alone.
-
-    Raises:
-        click.UsageError: an option was typed that says nothing to that.
-    """
-    from indexer.reports.terminal import ProgressLine
-    from search.evaluation.evaluate import Subject
-    from search.evaluation.screens import evaluate_screens, print_screens, screens_json
-
-    ctx = click.get_current_context()
-    others = [
-        parameter.opts[0]
-        for parameter in ctx.command.params
-        if parameter.name not in _WITH_SCREENS
-        and ctx.get_parameter_source(parameter.name or "") is not ParameterSource.DEFAULT
-    ]
-    if others:
-        raise click.UsageError(
-            f"--screens-from measures boxes and names in screens alone; leave out {', '.join(others)}"
-        )
-    with warnings_as_lines(), ProgressLine() as progress:
-        evaluation = evaluate_screens(Subject(library), folder, progress, seed=seed)
-    if as_json:
-        click.echo(json.dumps(screens_json(evaluation)))
-    else:
-        print_screens(evaluation)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from indexer.commands.options import Function, Option, warnings_as_lines
+from indexer.commands.options import Function, Option, refuse, warnings_as_lines
 from indexer.errors import IconsError, RenderError, SourceError
 from indexer.languages.letters import is_locale, language_of
 from indexer.languages.words import STYLES, printable, say
@@ -212,8 +212,8 @@ def refuse_look_without_code(look: Look, framework: Framework | None) -> None:
     Raises:
         click.UsageError: that is so.
     """
-    if look != Look() and framework is None:
-        raise click.UsageError("a colour, stroke, size or corner is for code; say which with --format, as svg")
+    has_code = look == Look() or framework is not None
+    refuse((not has_code, "a colour, stroke, size or corner is for code; say which with --format, as svg"))
 
 
 def refuse_two(*options: tuple[str, object], what: str = "two forms of output") -> None:

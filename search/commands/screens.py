@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from indexer.commands.build import add, failures, remove, status
-from indexer.commands.options import NamedFile, json_option, library_option, options
+from indexer.commands.options import NamedFile, json_option, library_option, options, refuse
 from indexer.errors import IconsError, RenderError
 from indexer.languages.words import counted, say
 from indexer.library.folder import Library
@@ -33,10 +33,8 @@ from search.drawings.frameworks import Framework
 from search.query import MOST_HITS, Filters, Query
 
 if TYPE_CHECKING:
-    from indexer.rendering.screenshot import Screenshot
     from search.engine import SearchEngine
     from search.screens.locate import LocatedFile
-    from search.screens.results import LocatedPicture
 
 page_options = options(
     click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page of framed icons."),
@@ -81,7 +79,8 @@ def locate(  # noqa: PLR0913 - one option each
       icons locate shot.png
       icons locate shot.png --set lucide --open
       icons locate bar.png --format lucide-react
-      icons locate screens/*.png --json | jq -c '.[] | [.file, .n_found]'
+      icons locate screens/*.png --json \\
+        | jq -c '.[] | [.file, .n_found]'
       icons locate shot.png --html found.html
     """
     from search.code.pick import served_sets, write_picks
@@ -96,11 +95,17 @@ def locate(  # noqa: PLR0913 - one option each
     asked: dict[str, Any] = {"filters": filters, "k": k, "as_kind": as_kind, "min_score": min_score}
     has_page = html or is_opened
 
-    def seek(shot: "Screenshot") -> tuple["LocatedPicture", int]:
-        return engine.together(lambda one: (one.locate(shot.pixels, icon=shot.icon, **asked), one.generation.number))
-
     with waiting() as progress:
-        found = list(locate_files(shots, seek, size=engine.image_size, shows=bool(has_page), progress=progress))
+        files = locate_files(
+            shots,
+            lambda shot: engine.together(
+                lambda one: (one.locate(shot.pixels, icon=shot.icon, **asked), one.generation.number)
+            ),
+            size=engine.image_size,
+            shows=bool(has_page),
+            progress=progress,
+        )
+        found = list(files)
     if len(found) == 1 and found[0].error:
         raise IconsError(found[0].error)
     if has_page:
@@ -231,8 +236,8 @@ def find(  # noqa: PLR0913 - one option each
     from search.screens.usage_page import print_uses, uses_page
 
     words = " ".join(query).strip()
-    if bool(words) == bool(image):
-        raise click.UsageError("say what to look for: an icon as mdi:home, words, or --image FILE; one of them")
+    is_one = bool(words) != bool(image)
+    refuse((not is_one, "say what to look for: an icon as mdi:home, words, or --image FILE; one of them"))
     started, least = time.perf_counter(), LEAST_SCORE if min_score is None else min_score
     index, engine = UsageIndex.open(library.root), engine_of(library)
     with index.explaining():
@@ -276,7 +281,8 @@ def report(library: Library, sets: tuple[str, ...], html: Path | None, is_opened
     Examples:
       icons usage report --set lucide
       icons usage report --set lucide --html report.html
-      icons usage report --set lucide --json | jq '.foreign[] | [.icon, .n, .ours]'
+      icons usage report --set lucide --json \\
+        | jq '.foreign[] | [.icon, .n, .ours]'
     """
     from search.screens.opened import UsageIndex
     from search.screens.usage_page import print_report, report_page

@@ -111,7 +111,8 @@ def search(  # noqa: PLR0913 - one option each
     \b
     Examples:
       icons search arrow
-      icons search "go back" -k 5 --set mdi --licence permissive
+      icons search "go back" -k 5 --set mdi \\
+        --licence permissive
       icons search --image shot.png settings --not filled
       icons search --like mdi:home --only animated=no
       icons search --keyword --facets -- 'arrow* -down'
@@ -186,9 +187,11 @@ def show(
     \b
     Examples:
       icons show mdi:home
-      icons show lucide:house --json | jq .near_duplicates[].key
+      icons show lucide:house --json \\
+        | jq .near_duplicates[].key
       icons show lucide:house --svg > house.svg
-      icons show lucide:house --format vue --colour navy --stroke-width 1.5 > House.vue
+      icons show lucide:house --format vue --colour navy \\
+        --stroke-width 1.5 > House.vue
     """
 
     refuse_two(("--svg", as_svg), ("--format", framework), ("--json", as_json))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
-from indexer.commands.options import json_option, library_option, show
+from indexer.commands.options import json_option, library_option, refuse, show
 from indexer.library.folder import Library
 from search.commands.options import engine_of, refuse_two
 
@@ -41,7 +41,7 @@ def serve(library: Library, upload_mb: float | None, **options: Any) -> None:
 
     \b
     Examples:
-      icons serve                                   # then open http://127.0.0.1:8000
+      icons serve              # then open 127.0.0.1:8000
       ICONS_TOKEN=secret icons serve --host 0.0.0.0 --port 80
       curl 'http://127.0.0.1:8000/api/v1/search?q=go+back&k=3'
     """
@@ -65,7 +65,7 @@ def mcp(library: Library) -> None:
 
     \b
     Examples:
-      icons mcp                                     # what the assistant runs
+      icons mcp                      # what the assistant runs
       icons mcp --library ~/design/library
     """
     from search.assistant.server import assist
@@ -81,9 +81,12 @@ def completion(ctx: click.Context, shell: str) -> None:
 
     \b
     Install it once:
-      bash   icons completion bash > ~/.local/share/bash-completion/completions/icons
-      zsh    icons completion zsh > ~/.zfunc/_icons        (~/.zfunc must be in fpath)
-      fish   icons completion fish > ~/.config/fish/completions/icons.fish
+      cd ~/.local/share/bash-completion/completions
+      icons completion bash > icons
+      cd ~/.zfunc                    # which must be in fpath
+      icons completion zsh > _icons
+      cd ~/.config/fish/completions
+      icons completion fish > icons.fish
     For this session alone:
       eval "$(icons completion bash)"
     """
@@ -117,10 +120,10 @@ def config(library: Library, name: str | None, values: tuple[str, ...], is_none:
     from search.drawings.frameworks import framework
 
     refuse_two(("VALUE", values), ("--none", is_none), what="a choice and none")
-    if is_none and name is None:
-        raise click.UsageError("--none needs to know of what: sets, or format")
-    if name == "format" and len(values) > 1:
-        raise click.UsageError("code has one format; name one")
+    refuse(
+        (is_none and name is None, "--none needs to know of what: sets, or format"),
+        (name == "format" and len(values) > 1, "code has one format; name one"),
+    )
     if name is not None and (values or is_none):
         known = known_preferences(library)
         if name == "sets":

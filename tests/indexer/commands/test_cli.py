@@ -39,7 +39,7 @@ def test_progress_counts_names_as_names_and_pictures_as_pictures(capsys: pytest.
     with pytest.raises(KeyboardInterrupt), view:
         raise KeyboardInterrupt
     *lines, stopped = [line.strip() for line in capsys.readouterr().err.splitlines()]
-    assert stopped == "stopped; what was finished is kept, and the same command goes on from there"
+    assert stopped == "what was finished is kept, and the same command goes on from there"
     assert lines == [
         "300 of 900 names",
         "0 of 4,000 pictures, 0%, 0/s",

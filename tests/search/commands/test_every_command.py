@@ -191,7 +191,7 @@ def test_full_or_closed_streams_end_a_command_without_a_trace(name: str, tmp_pat
 def test_ctrl_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("indexer.commands.library.read_status", lambda _: os.kill(os.getpid(), signal.SIGINT))
     done = CliRunner().invoke(main, ["status"])
-    assert (done.exit_code, done.stdout, done.stderr) == (130, "", "\n")
+    assert (done.exit_code, done.stdout, done.stderr) == (130, "", "stopped\n")
 
 
 @pytest.mark.parametrize(
