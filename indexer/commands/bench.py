@@ -252,9 +252,9 @@ def search(library: Library, out: Path | None, as_json: bool, **options: Any) ->
     from indexer.bench.search import SearchOptions, bench_search
 
     kinds = options.pop("kinds") or tuple(KINDS)
-    indexes = IndexOptions(kinds, options.pop("vectors"), options["seed"])
+    options["indexes"] = IndexOptions(kinds, options.pop("vectors"), options["seed"])
     with warnings_as_lines(), ProgressLine() as progress:
-        report = bench_search(library, SearchOptions(**options, indexes=indexes), progress)
+        report = bench_search(library, SearchOptions(**options), progress)
     _conclude(report, out, as_json=as_json)
 
 

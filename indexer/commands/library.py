@@ -182,8 +182,8 @@ def read_failures(library: Library) -> Iterator[dict[str, str]]:
     from indexer.encoders.checkpoint import find_checkpoint
 
     with _questions(library) as (connection, choice):
-        for file, reason in questions.list_failures(connection, find_checkpoint(choice).fingerprint):
-            yield {"file": file, "reason": reason}
+        found = questions.list_failures(connection, find_checkpoint(choice).fingerprint)
+        yield from ({"file": file, "reason": reason} for file, reason in found)
 
 
 def read_sources(library: Library) -> Iterator[dict[str, Any]]:

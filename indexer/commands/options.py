@@ -248,8 +248,8 @@ def warnings_as_lines() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for warning in caught:
-        say(f"Warning: {warning.message}", err=True)
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        say(f"Warning: {message}", err=True)
 
 
 def show(plain: Any, lines: Iterable[str], *, as_json: bool | str | None) -> None:

@@ -265,9 +265,14 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
         if isinstance(found, FileScan):
             yield found
             continue
-        record_of = partial(record_in, icon_set, found or location.name)
-        beside = icon_set.licence or ""
-        yield scan_picture(location / found, to_text(found), stamps, inside=inside, beside=beside, record_of=record_of)
+        yield scan_picture(
+            location / found,
+            to_text(found),
+            stamps,
+            inside=inside,
+            beside=icon_set.licence or "",
+            record_of=partial(record_in, icon_set, found or location.name),
+        )
 
 
 def record_in(icon_set: IconSet, path: str, digest: bytes) -> Record:

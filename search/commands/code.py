@@ -1,7 +1,6 @@
 """The commands `icons check`, `icons map` and `icons pick`: source code, sets, and needs."""
 
 import json
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -308,8 +307,6 @@ def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool
 
 _MOST_BYTES_OF_NEEDS = 1_000_000
 """Of a list of needs."""
-_BETWEEN = re.compile(r"[\s,]+")
-_NUMBERS = frozenset("0123456789")
 
 
 @click.command()
@@ -384,16 +381,14 @@ def _lines(needs: Sequence[str]) -> Sequence[str]:
     """Needs as arguments, or the lines of stdin where there are none, or where one is "-"."""
     if needs and needs != ("-",):
         return needs
-    is_silent = not needs and sys.stdin.isatty()
-    refuse((is_silent, 'say what is needed: icons pick settings "log out", or lines on stdin'))
+    refuse((not needs and sys.stdin.isatty(), 'say what is needed: icons pick settings "log out", or lines on stdin'))
     return read_text(STDIN, limit=_MOST_BYTES_OF_NEEDS).splitlines()
 
 
 def _numbers(choose: str) -> Sequence[int]:
-    numbers = [number for number in _BETWEEN.split(choose) if number]
-    for number in numbers:
-        if number not in _NUMBERS:
-            raise click.BadParameter(f'"{number}" is none of 0, 1, 2, 3', param_hint="--choose")
+    numbers = choose.replace(",", " ").split()
+    if wrong := [number for number in numbers if number not in tuple("0123456789")]:
+        raise click.BadParameter(f'"{wrong[0]}" is none of 0, 1, 2, 3', param_hint="--choose")
     return [int(number) for number in numbers]
 
 

@@ -314,7 +314,8 @@ class Answering:
         pictures = pictures_of(engine, hits)
         if sheet:
             is_png = sheet.suffix.lower() == ".png"
-            content = sheet_png(self.asked, pictures) if is_png else sheet_html(self.asked, pictures).encode()
+            with warnings_as_lines():
+                content = sheet_png(self.asked, pictures) if is_png else sheet_html(self.asked, pictures).encode()
             write_page(content, sheet, option="--sheet")
         if is_opened:
             write_page(sheet_html(self.asked, pictures).encode(), None, option="--sheet", is_opened=True)

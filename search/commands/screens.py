@@ -249,8 +249,8 @@ def find(  # noqa: PLR0913 - one option each
         else:
             found = uses_of_words(index, engine, Query(words=words), filters=filters, k=k, least=least)
     if as_json:
-        whole = asdict(found) | {"generation": index.generation.number}
-        click.echo(json.dumps({"query": words, **whole, "ms": round(1000 * (time.perf_counter() - started), 2)}))
+        how = {"generation": index.generation.number, "ms": round(1000 * (time.perf_counter() - started), 2)}
+        click.echo(json.dumps({"query": words, **asdict(found), **how}))
     asked = f'"{words}"' if words else "the picture"
     if not found.uses:
         near = f"; the likeliest place has a score of {found.best:.2f}, --min-score shows it" if found.best else ""
