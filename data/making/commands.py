@@ -11,7 +11,7 @@ from search.cli import main
 
 _INTRO = """# Commands
 
-Written by `python -m data.making.commands` from the help texts. `icons COMMAND --help` explains each option, by examples.
+Written by `python -m data.making.commands` from the help texts. `icons COMMAND --help` tells options and has examples.
 """
 
 
