@@ -178,7 +178,7 @@ def add(  # noqa: PLR0913 - one option each
 
     needed = "--exclude needs the SHOTS that it holds for; `icons usage status` lists the known ones"
     refuse((exclude and not shots, needed))
-    how = AddOptions(shots, exclude, keeps_crops=keeps_crops, retry_failed=retry_failed, workers=workers)
+    how = AddOptions(shots=shots, exclude=exclude, keeps_crops=keeps_crops, retry_failed=retry_failed, workers=workers)
     try:
         with ProgressLine() as line:
             summary = add_shots(library, how, line)

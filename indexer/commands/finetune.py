@@ -189,17 +189,17 @@ def captions(
         --captions captions.csv --out ~/models/mine
     """
     from indexer.finetune.captions import caption_rows, gather_icons, write_captions
+    from indexer.reports.terminal import Bars, open_console, table_of
 
     options = FinetuneOptions.of(settings)
     learning, seed = options.learning, options.schedule.seed
-    gathered, _ = gather_icons(sources, exclude=exclude, library=library, learning=learning, seed=seed)
+    with Bars():
+        gathered, _ = gather_icons(sources, exclude=exclude, library=library, learning=learning, seed=seed)
     rows = caption_rows(gathered, seed=seed, held_out=learning.held_out)
     if out is not None:
         say(f"{write_captions(rows, out):,} icons written to {out}", err=True)
     else:
         import random
-
-        from indexer.reports.terminal import open_console, table_of
 
         every = list(rows)
         cells = (

@@ -71,6 +71,7 @@ class Bars:
 
     def __enter__(self) -> Self:
         self._bars.start()
+        self._noted_at = self._began_at = time.monotonic()
         if not self.live:
             Thread(target=self._remind, name="reminder", daemon=True).start()
         return self
@@ -84,9 +85,9 @@ class Bars:
     def _remind(self) -> None:
         """Say what is waited for, where nothing else is said."""
         while not self._over.wait(_LOOK_SECONDS):
-            if self._title and time.monotonic() - self._noted_at >= QUIET_SECONDS:
+            if time.monotonic() - self._noted_at >= QUIET_SECONDS:
                 self._noted_at = time.monotonic()
-                waited = f"{self.waits_for or self._title} ({self._noted_at - self._began_at:.0f} s)"
+                waited = f"{self.waits_for or self._title or 'at work'} ({self._noted_at - self._began_at:.0f} s)"
                 self.note("  " + ", ".join(filter(None, (self._progress, waited))))
 
     def beneath(self) -> Iterable[RenderableType]:

@@ -186,10 +186,10 @@ def map(  # noqa: PLR0913 - one option each
     engine = engine_of(library)
     target, keys = target_set(engine, to), source_sets(engine, sources)
     places = _places_of_code(names, file, is_written=is_written, may_be_word=bool(sources))
-    code = read_names(engine, places, sets=keys, to=target) if places else []
     listed = read_text(file, limit=_MOST_BYTES).splitlines() if file else []
-    named = icons_named(code) if places else source_names(engine, [*names, *listed], keys)
     with waiting() as progress:
+        code = read_names(engine, places, sets=keys, to=target) if places else []
+        named = icons_named(code) if places else source_names(engine, [*names, *listed], keys)
         mapped = choose(engine, map_icons(engine, named, target, progress=progress), corrections)
         rewritten = rewrite(engine, code, mapped, also_doubtful=also_doubtful, progress=progress) if places else None
     if page:

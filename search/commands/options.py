@@ -311,14 +311,15 @@ class Answering:
     ) -> None:
         from search.showing.sheets import sheet_html, sheet_png
 
-        pictures = pictures_of(engine, hits)
+        is_png = sheet is not None and sheet.suffix.lower() == ".png"
+        with waiting(), warnings_as_lines():
+            pictures = pictures_of(engine, hits)
+            page = sheet_html(self.asked, pictures).encode() if is_opened or not is_png else b""
+            content = sheet_png(self.asked, pictures) if is_png else page
         if sheet:
-            is_png = sheet.suffix.lower() == ".png"
-            with warnings_as_lines():
-                content = sheet_png(self.asked, pictures) if is_png else sheet_html(self.asked, pictures).encode()
             write_page(content, sheet, option="--sheet")
         if is_opened:
-            write_page(sheet_html(self.asked, pictures).encode(), None, option="--sheet", is_opened=True)
+            write_page(page, None, option="--sheet", is_opened=True)
 
     def _nothing(self, found: Answer) -> str:
         if found.n_found:

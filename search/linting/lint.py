@@ -291,8 +291,8 @@ def _by_rule(report: Report) -> dict[str, list[Finding]]:
 
 
 def _label(finding: Finding) -> str:
-    """The icon's name, unless what is found says several; the set's, where all of it is meant."""
-    return finding.icons[0].name if len(finding.icons) == 1 else "" if finding.icons else finding.set
+    """The icon's file or name, unless what is found says several; the set's, where all of it is meant."""
+    return finding.icons[0].label if len(finding.icons) == 1 else "" if finding.icons else finding.set
 
 
 def _find(finding: Finding, picture: Callable[[IconFile], str]) -> str:

@@ -93,10 +93,13 @@ def test_stages_run_alone_do_together_what_index_does(library: Library, icon_fol
 def test_paths_of_a_model_are_kept_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", "/somebody")
-    assert model_choice("local-dir:./mine", None) == ModelChoice(f"local-dir:{tmp_path}/mine")
-    assert model_choice("local-dir:~/mine", None) == ModelChoice("local-dir:/somebody/mine")
-    assert model_choice("RN50", Path("weights.pt")) == ModelChoice("RN50", f"{tmp_path}/weights.pt")
-    assert model_choice("hf-hub:org/name", None) == ModelChoice("hf-hub:org/name")
+    expected = {
+        ("local-dir:./mine", None): ModelChoice(f"local-dir:{tmp_path}/mine"),
+        ("local-dir:~/mine", None): ModelChoice("local-dir:/somebody/mine"),
+        ("RN50", Path("weights.pt")): ModelChoice("RN50", f"{tmp_path}/weights.pt"),
+        ("hf-hub:org/name", None): ModelChoice("hf-hub:org/name"),
+    }
+    assert {typed: model_choice(*typed) for typed in expected} == expected
 
 
 def _modules(*arguments: str, library: Library) -> set[str]:

@@ -11,6 +11,7 @@ from small_icons import picture_at
 
 from indexer.errors import SourceError
 from indexer.languages.words import parse
+from indexer.rendering.render import render
 from indexer.sources.records import (
     FAMILIES,
     FileScan,
@@ -71,6 +72,30 @@ def test_drawings_in_other_formats_are_counted_and_not_read(tmp_path: Path) -> N
     write(tmp_path, "b.svg", "c.ai", "deep/d.HEIC", "notes.txt", "out/e.pdf")
     found = {one.path: (one.other, one.records is None) for one in scan(tmp_path, exclude=("out/",))}
     assert found == {"b.svg": ("", False), "c.ai": (".ai", True), "deep/d.HEIC": (".heic", True)}
+
+
+SYMBOLS = (
+    '<symbol id="i-home" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></symbol><symbol viewBox="0 0 1 1"/>'
+    '<symbol id="i-both" viewBox="0 0 8 8"><use xlink:href="#i-home"/><path fill="url(#g)" d="M0 0v8h8z"/></symbol>'
+)
+SHEET = (
+    '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" style="display:none">'
+    f'<linearGradient id="g"><stop stop-color="red"/></linearGradient>{SYMBOLS}'
+)
+
+
+@pytest.mark.parametrize("kind", ["folder", "npm"])
+def test_a_sheet_of_symbols_is_an_icon_for_each_id_and_a_picture_with_symbols_is_one(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "package.json").write_text('{"name": "%s"}' % ("acme-icons" * (kind == "npm")))
+    (tmp_path / "signs.svg").write_text(f"{SHEET}</svg>")
+    (tmp_path / "used.svg").write_text(f'{SHEET}<use xlink:href="#i-home"/></svg>')
+    [source] = open_sources(tmp_path)
+    sheet, picture = source.scan({})
+    drawn = {one.name: render(read_picture(source.address_of(sheet, one)), size=8) for one in sheet.records}
+    assert ([*drawn], source.kind, [one.member for one in picture.records]) == (["i-home", "i-both"], kind, [""])
+    assert (drawn["i-home"].pixels == render(SVG.encode(), size=8).pixels).all() and drawn["i-both"].coloured
+    with pytest.raises(SourceError, match='no symbol "i-gone"'):
+        read_picture(picture_at(kind, tmp_path, "signs.svg", "i-gone"))
 
 
 def test_an_icon_carries_its_name_its_set_and_what_folders_say(tmp_path: Path) -> None:

@@ -249,9 +249,6 @@ def test_a_bucket_that_was_emptied_leaves_its_icons_as_they_were(
 
 
 def test_a_bucket_without_icons_is_named(bucket: ObjectStore, tmp_path: Path) -> None:
-    nothing = Path(f"{bucket.url}/nothing")
-    [source] = open_sources(nothing)
-    with pytest.raises(SourceError, match="holds no pictures and no Iconify set"):
-        list(source.scan({}))
-    with pytest.raises(SourceError, match=r"holds no pictures and no Iconify set"):
-        scan(Library(tmp_path / "library"), IndexOptions(sources=[nothing]), Silent())
+    options = IndexOptions(sources=[Path(f"{bucket.url}/nothing")])
+    with pytest.raises(SourceError, match=r'/nothing" holds no pictures and no Iconify set'):
+        scan(Library(tmp_path / "library"), options, Silent())

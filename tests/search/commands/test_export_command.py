@@ -65,25 +65,23 @@ def test_a_collection_is_exported_again_into_its_folder_and_keeps_its_code_point
     assert not list(tmp_path.glob(".aside*"))
 
 
-def test_nothing_that_no_export_wrote_is_replaced(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "work.txt").write_text("mine")
-    refused = run("export", "own:house", "--as", "react", "-o", "mine", "--replace")
-    assert '"mine" holds "work.txt", which no export wrote' in refused.stderr
-    run("export", "own:house", "--as", "react", "-o", "package")
-    (tmp_path / "package" / "src" / "own.ts").write_text("mine")
-    refused = run("export", "own:house", "--as", "react", "-o", "package", "--replace")
-    assert refused.exit_code == 2 and '"src/own.ts", which no export wrote' in refused.stderr
-    (tmp_path / "package" / "src" / "own.ts").rename(tmp_path / "own.ts")
-    (tmp_path / "package" / "notes").mkdir()
-    refused = run("export", "own:house", "--as", "react", "-o", "package", "--replace")
-    assert '"package" holds "notes", which no export wrote' in refused.stderr
-    (tmp_path / "package" / "notes").rmdir()
-    (tmp_path / "package" / "LICENCES.md").rename(tmp_path / "elsewhere.md")
-    (tmp_path / "package" / "LICENCES.md").symlink_to("../elsewhere.md")
-    refused = run("export", "own:house", "--as", "react", "-o", "package", "--replace")
-    assert '"package" holds "LICENCES.md", which no export wrote' in refused.stderr
-    assert (tmp_path / "package" / "LICENCES.md").is_symlink()
+FOREIGN: dict[str, Callable[[Path], object]] = {
+    "work.txt": lambda file: file.write_text("mine"),
+    "src/own.ts": lambda file: file.write_text("mine"),
+    "notes": lambda file: file.mkdir(),
+    "LICENCES.md": lambda file: file.rename("elsewhere.md") and file.symlink_to("../elsewhere.md"),
+}
+"""What somebody has put into the folder of an export, or changed there."""
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_nothing_that_no_export_wrote_is_replaced(run: Run, tmp_path: Path, name: str) -> None:
+    as_package = ("export", "own:house", "--as", "react", "-o", "package")
+    assert run(*as_package).exit_code == 0
+    FOREIGN[name](tmp_path / "package" / name)
+    refused = run(*as_package, "--replace")
+    assert (refused.exit_code, f'"package" holds "{name}", which no export wrote' in refused.stderr) == (2, True)
+    assert (tmp_path / "package" / name).exists()
 
 
 @pytest.mark.parametrize("place", ["font", "font.zip", "icons-font"])

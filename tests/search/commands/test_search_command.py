@@ -133,6 +133,8 @@ def test_show_has_all_that_is_known(run: Run, asked: Path) -> None:
     shown = run("show", "own:arrow-left").stdout
     facts = ("own:arrow-left-filled", "arrows", "back, west", "MIT (permissive)", str(asked.parent), "variants")
     assert [fact for fact in facts if fact not in shown] == []
+    several = json.loads(run("show", "own:arrow-left", "own:house", "--json").stdout)
+    assert [one["hit"]["key"] for one in several] == ["own:arrow-left", "own:house"]
 
 
 def test_a_source_that_has_gone_or_changed_stops_no_table_and_is_not_given_out(
