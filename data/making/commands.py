@@ -11,7 +11,8 @@ from search.cli import main
 
 _INTRO = """# Commands
 
-Written by `python -m data.making.commands` from the help texts. `icons COMMAND --help` tells options and has examples.
+Written by `python -m data.making.commands` from the help texts, which explain options and have examples.
+What asks a library takes `--library`, what has a result `--json`, too.
 """
 
 
@@ -37,10 +38,11 @@ def commands(context: click.Context | None = None) -> Iterator[tuple[click.Comma
 
 def _page(command: click.Command, context: click.Context) -> str:
     about = " ".join((command.help or "").split("\n\n")[0].replace("\b\n", "").split())
-    options = [max(param.opts, key=len) for param in command.params if isinstance(param, click.Option)]
+    every = [max(param.opts, key=len) for param in command.params if isinstance(param, click.Option)]
+    options = [name for name in every if name not in ("--library", "--json")]
     _, *usage = command.collect_usage_pieces(context)
     lines = [f"## {' '.join([context.command_path, *usage])}", about]
-    lines += [f"Options: {', '.join(f'`{name}`' for name in options)}"] if options else []
+    lines += [", ".join(f"`{name}`" for name in options)] if options else []
     return "\n\n".join(lines) + "\n"
 
 

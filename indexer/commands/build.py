@@ -176,8 +176,7 @@ def add(  # noqa: PLR0913 - one option each
     from indexer.screens.add import AddOptions
     from indexer.screens.add import add as add_shots
 
-    needed = "--exclude needs the SHOTS that it holds for; `icons usage status` lists the known ones"
-    refuse((exclude and not shots, needed))
+    refuse((exclude and not shots, "--exclude needs the SHOTS that it holds for; `icons usage status` lists them"))
     how = AddOptions(shots=shots, exclude=exclude, keeps_crops=keeps_crops, retry_failed=retry_failed, workers=workers)
     try:
         with ProgressLine() as line:

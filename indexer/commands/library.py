@@ -69,21 +69,19 @@ def sources(library: Library, forget: Path | None, move: tuple[Path, Path] | Non
     from indexer import pipeline
 
     if forget is not None:
-        dropped = counted(pipeline.forget(library, forget), "icon")
-        click.echo(f"{dropped} dropped; `icons index` publishes the library without")
+        said = "dropped; `icons index` publishes the library without"
+        click.echo(f"{counted(pipeline.forget(library, forget), 'icon')} {said}")
     elif move is not None:
-        moved = counted(pipeline.move(library, *move), "icon")
-        click.echo(f"{moved} moved to {move[1]}; `icons index` publishes that")
+        click.echo(f"{counted(pipeline.move(library, *move), 'icon')} moved to {move[1]}; `icons index` publishes that")
     else:
         found = list(read_sources(library))
         show(found, map(_source_line, found), as_json=as_json)
 
 
 def _source_line(source: dict[str, Any]) -> str:
-    language = source["names_language"]
     n_icons, n_sets = counted(source["icons"], "icon"), counted(source["sets"], "set")
-    stated = "" if language == AUTO else f"  --names-language {language}"
-    return f"{n_icons:>15}  {n_sets:>9}  {source['kind']:<10} {source['location']}{stated}"
+    language = f"  --names-language {source['names_language']}" if source["names_language"] != AUTO else ""
+    return f"{n_icons:>15}  {n_sets:>9}  {source['kind']:<10} {source['location']}{language}"
 
 
 @contextmanager

@@ -239,8 +239,8 @@ def _symbols_of(sheet: bytes) -> Mapping[str, bytes]:
         named = {name: one for one in root.iter("symbol") if 0 < len(name := one.get("id", "")) <= MAX_TEXT}
         parts = [part for one in root for part in (one if one.tag == "defs" else [one]) if part.tag != "symbol"]
         for name, symbol in named.items() if all(one.tag in _UNDRAWN for one in root) else ():
-            stated = {"xmlns": _SVG, "viewBox": root.get("viewBox", ""), **symbol.attrib, "id": ""}
-            svg = ElementTree.Element("svg", {key: value for key, value in stated.items() if value})
+            stated = [("xmlns", _SVG), ("viewBox", root.get("viewBox", "")), *symbol.items()]
+            svg = ElementTree.Element("svg", {key: value for key, value in stated if value and key != "id"})
             asked = {value[1:] for one in symbol.iter("use") for key, value in one.items() if key.endswith("href")}
             ElementTree.SubElement(svg, "defs").extend([*parts, *(one for key, one in named.items() if key in asked)])
             svg.extend(symbol)

@@ -81,8 +81,11 @@ def _font_with(signs: frozenset[str]) -> str | None:
     pattern = f":weight=80:slant=0:charset={' '.join(f'{ord(sign):x}' for sign in sorted(signs))}"
     with suppress(OSError, subprocess.SubprocessError):
         listed = subprocess.run(["fc-list", pattern, "file"], capture_output=True, text=True, timeout=5, check=True)
-        files = [line.rstrip(": ") for line in listed.stdout.splitlines()]
-        return min(files, key=lambda file: ("Noto" not in file, len(file), file), default=None)
+        return min(
+            (line.rstrip(": ") for line in listed.stdout.splitlines()),
+            key=lambda file: ("Noto" not in file, len(file), file),
+            default=None,
+        )
     return None
 
 

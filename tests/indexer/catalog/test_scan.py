@@ -78,23 +78,28 @@ def test_a_renamed_a_moved_and_a_changed_icon_keep_their_ids(engine: Engine, ico
     assert [old == new for old, new in zip(before["dot-c"], after["dot-c"], strict=True)] == [True, False, True]
 
 
-@pytest.mark.parametrize("name", ["none", "none.csv", "lucide-react"])
+EMPTY: dict[str, tuple[dict[str, str], str]] = {
+    "none": ({}, '"{}" holds no pictures (.apng, '),
+    "list": (
+        {"none.csv": "name,tags\nbell,alarm\n"},
+        '"{}/none.csv" holds no icon that can be read: no column "file_path"',
+    ),
+    "lucide-react": (
+        {"package.json": '{"name": "lucide-react"}'},
+        '"lucide-react" holds no pictures (its icons are code); `npm install lucide-static` has them',
+    ),
+}
+"""Folders, their files, and what is said of what holds no icons in them."""
+
+
+@pytest.mark.parametrize("name", EMPTY)
 def test_a_place_without_icons_is_told_and_not_remembered(engine: Engine, icon_folder: Path, name: str) -> None:
-    _index(engine, icon_folder)
-    place = icon_folder.parent / name
-    if name == "none.csv":
-        place.write_text("name,tags\nbell,alarm\n")
-    else:
-        place.mkdir()
-    if name == "lucide-react":
-        (place / "package.json").write_text('{"name": "lucide-react"}')
-    [why] = _index(engine, place).empty
-    hints = {
-        "none": f'"{place}" holds no pictures (.apng, ',
-        "none.csv": f'"{place}" holds no icon that can be read: no column "file_path"',
-        "lucide-react": '"lucide-react" holds no pictures (its icons are code); `npm install lucide-static` has them',
-    }
-    assert why.startswith(hints[name])
+    place, (written, said) = icon_folder.parent / name, EMPTY[name]
+    place.mkdir()
+    for file, text in written.items():
+        (place / file).write_text(text)
+    [why] = _index(engine, icon_folder, place / "none.csv" if name == "list" else place).empty
+    assert why.startswith(said.format(place))
     assert ([row[4] for row in _rows(engine)["sources"]], scan(engine).empty) == ([str(icon_folder)], [])
 
 
