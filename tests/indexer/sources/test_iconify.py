@@ -177,7 +177,7 @@ SETS = (TABBED, {"prefix": "own", "icons": BODIES}, {"prefix": "own", "icons": d
 
 
 @pytest.mark.parametrize("indent", ["\t", None, 2, "  "])
-@pytest.mark.parametrize(("icon_set", "is_in_order"), zip(SETS, (True, True, False), strict=True))
+@pytest.mark.parametrize(("icon_set", "is_in_order"), list(zip(SETS, (True, True, False), strict=True)))
 def test_an_icon_is_found_by_its_line_or_in_the_whole_however_a_set_is_written(
     tmp_path: Path, indent: str | int | None, icon_set: dict[str, Any], is_in_order: bool
 ) -> None:
