@@ -112,7 +112,7 @@ def config(library: Library, name: str | None, values: tuple[str, ...], is_none:
     \b
     Examples:
       icons config
-      icons config sets lucide tabler
+      icons config sets lucide mdi
       icons config sets --none
       icons config format lucide-react
     """

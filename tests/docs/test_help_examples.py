@@ -21,7 +21,7 @@ from search.cli import main
 
 ELSEWHERE = re.compile(
     r"lab (bench|finetune|evaluate|captions)|s3:|milvus|--model|--ray|--work|local-dir"
-    r"|icons (serve|mcp|worker|completion)|curl"
+    r"|icons (serve|mcp|worker|completion)|curl|locate bar"
 )
 """Needs a server, another machine, a model or minutes, or does not end by itself."""
 
@@ -46,10 +46,18 @@ def test_examples_are_found() -> None:
 def test_every_example_runs_as_it_is_printed(called: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home, here = tmp_path / "home", tmp_path / "here"
     shot = Image.fromarray(render(drawn(HOUSE).encode(), size=96).pixels)
-    for folder in ("design/icons", "design/old-icons", "design/symbole", "design/library", "work", "screenshots/2019"):
+    for folder in (
+        "design/icons",
+        "design/old-icons",
+        "design/symbole",
+        "design/library",
+        "work/icons",
+        "screenshots/2019",
+    ):
         (home / folder).mkdir(parents=True)
         (home / folder / "pfeil.svg").write_text(disc(3 + len(folder), 9))
-        shot.save(home / folder / "secret.png")
+    for name in ("secret.png", "2019/a.png"):
+        shot.save(home / "screenshots" / name)
     for name in ("shot.png", "bar.png", "crop.png", "screens/a.png"):
         (here / name).parent.mkdir(parents=True, exist_ok=True)
         shot.save(here / name)
@@ -71,7 +79,11 @@ def test_every_example_runs_as_it_is_printed(called: Library, tmp_path: Path, mo
     monkeypatch.setattr("click.launch", lambda _: 0)
     monkeypatch.chdir(here)
     told = [line for line in dict.fromkeys(examples()) if not ELSEWHERE.search(line)]
-    assert [one for line in told for one in failures(line)] == []
+    script = "\n".join(["icons index ~/design/old-icons", *told])
+    for key, there in {"mdi:cog": "mdi:home", "account-circle": "account", "shield-alert": "bell"}.items():
+        script = script.replace(key, there)  # of a library with fewer icons
+    wrong = [one for line in script.splitlines() for one in failures(line)]
+    assert not wrong, "\n".join(map(str, wrong))
 
 
 def failures(line: str) -> Iterator[tuple[str, str]]:
