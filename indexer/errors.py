@@ -4,6 +4,11 @@
 class IconsError(Exception):
     """Anything the user can mend; the command line prints its message and exits with 2."""
 
+    @property
+    def plain(self) -> str:
+        """Its message without the commands that it advises, for who asks by other ways."""
+        return "; ".join(part for part in str(self).split("; ") if "`icons " not in part) or str(self)
+
 
 class LateError(IconsError):
     """Whoever asked does not wait for the answer any more."""

@@ -64,6 +64,12 @@ class SearchEngine:
         source = source_of(library)
         return cls(library, source.open_current(), source)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        del self._opened  # and with it what is mapped and connected
+
     @property
     def generation(self) -> Generation:
         """The generation that answers."""
@@ -152,7 +158,8 @@ class SearchEngine:
             IconsError: the query is empty, `k` is below 1, or a set is unknown.
         """
         refuse_empty(words)
-        return list(self.ask(Query(words=words), filters=Filters(sets=tuple(sets)), window=Window(k=k)).hits)
+        filters = Filters(sets=(sets,) if isinstance(sets, str) else tuple(sets))
+        return list(self.ask(Query(words=words), filters=filters, window=Window(k=k)).hits)
 
     def ask(self, query: Query, *, filters: Filters = NO_FILTERS, window: Window = FIRST_HITS) -> Answer:
         """Answer a query; one that looks for nothing shows all icons that the filters leave.
@@ -309,7 +316,8 @@ class SearchEngine:
             LibraryError: it can't be read.
         """
         while True:
-            opened = self._opened
+            if (opened := getattr(self, "_opened", None)) is None:
+                raise LibraryError("this library was closed; open it again")
             try:
                 with self._source.explaining(opened):
                     return question(opened)

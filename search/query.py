@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from indexer.errors import IconsError, LateError
@@ -56,6 +57,8 @@ class Query:
     def __post_init__(self) -> None:
         for text in (self.words, *self.without):
             refuse_broken(text)
+        if isinstance(self.picture, str | Path):
+            raise IconsError(f'"{self.picture}" is no picture; give its bytes, as Path("{self.picture}").read_bytes()')
         refuse_many(self.without)
         if len(self.languages) > MOST_LANGUAGES:
             raise IconsError(f"{len(self.languages)} languages; name {MOST_LANGUAGES} or fewer")
@@ -83,6 +86,7 @@ def refuse_empty(words: str) -> None:
     Raises:
         IconsError: that is so.
     """
+    refuse_broken(words)
     if not words.strip():
         raise IconsError('the query is empty; try `icons search "arrow"`')
 
@@ -103,6 +107,8 @@ def refuse_broken(text: str) -> None:
     Raises:
         IconsError: that is so.
     """
+    if not isinstance(text, str):
+        raise IconsError(f'"{text}" is no text; give words, as "arrow"')
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -127,8 +133,11 @@ class Filters:
     coloured: bool | None = None
 
     def __post_init__(self) -> None:
-        for text in (*self.sets, *self.styles, *self.categories, *self.tags, *self.licences):
-            refuse_broken(text)
+        for values in (self.sets, self.styles, self.corners, self.categories, self.tags, self.licences):
+            if isinstance(values, str):
+                raise IconsError(f'"{values}" is one text where several are asked for; give ("{values}",)')
+            for text in values:
+                refuse_broken(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +156,9 @@ class Window:
     """Count sets, styles, licences, categories and so on among what is found."""
 
     def __post_init__(self) -> None:
+        for name in ("k", "offset"):
+            if not hasattr(getattr(self, name), "__index__"):
+                raise IconsError(f'{name} is "{getattr(self, name)}"; give a whole number')
         for name, holds, hint in (
             ("k", self.k >= 1, "ask for 1 hit or more"),
             ("k", self.k <= MOST_HITS, f"ask for {MOST_HITS:,} hits or fewer"),

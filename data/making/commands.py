@@ -3,9 +3,7 @@
 python -m data.making.commands > docs/commands.md
 """
 
-import re
 from collections.abc import Iterator
-from textwrap import dedent
 
 import click
 
@@ -13,12 +11,13 @@ from search.cli import main
 
 _INTRO = """# Commands
 
-Written by `python -m data.making.commands` from the help texts. `icons COMMAND --help` explains each option.
+Written by `python -m data.making.commands` from the help texts, which explain options and have examples.
+What asks a library takes `--library`, what has a result `--json`, too.
 """
 
 
 def reference() -> str:
-    """Lay out what each command does, an example, and the names of its options, as Markdown."""
+    """Lay out what each command does, and the names of its options, as Markdown."""
     pages = [_page(command, context) for command, context in commands() if not command.hidden]
     return "\n".join([_INTRO, *pages])
 
@@ -38,18 +37,13 @@ def commands(context: click.Context | None = None) -> Iterator[tuple[click.Comma
 
 
 def _page(command: click.Command, context: click.Context) -> str:
-    paragraphs = [dedent(part) for part in (command.help or "").split("\n\n")]
-    about = " ".join(paragraphs[0].replace("\b\n", "").split())
-    examples = [part.removeprefix("\b\n").removeprefix("Example:\n") for part in paragraphs[1:] if "Example:" in part]
-    options = [max(param.opts, key=len) for param in command.params if isinstance(param, click.Option)]
-    lines = [
-        f"## {context.command_path}",
-        f"`{' '.join([context.command_path, *command.collect_usage_pieces(context)])}`",
-        about,
-    ]
-    lines += [f"```sh\n{dedent(example).rstrip()}\n```" for example in examples]
-    lines += [f"Options: {', '.join(f'`{name}`' for name in options)}"] if options else []
-    return "\n\n".join(re.sub(r"[ \t]+$", "", line, flags=re.MULTILINE) for line in lines) + "\n"
+    about = " ".join((command.help or "").split("\n\n")[0].replace("\b\n", "").split())
+    every = [max(param.opts, key=len) for param in command.params if isinstance(param, click.Option)]
+    options = [name for name in every if name not in ("--library", "--json")]
+    _, *usage = command.collect_usage_pieces(context)
+    lines = [f"## {' '.join([context.command_path, *usage])}", about]
+    lines += [", ".join(f"`{name}`" for name in options)] if options else []
+    return "\n\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

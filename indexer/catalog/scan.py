@@ -26,7 +26,7 @@ from indexer.errors import SourceError, UnreachedError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.letters import AUTO
 from indexer.languages.own_names import is_unread
-from indexer.languages.words import normalise
+from indexer.languages.words import counted, normalise
 from indexer.library.stores import spelled, url_of
 from indexer.sources.records import UNREAD, FileScan, refuse_undecoded, to_text
 from indexer.sources.source import Source, open_sources, why_empty
@@ -327,7 +327,7 @@ class _Scan:
             is_other_spelling = row.id not in self.sources_seen and _real(Path(row.location)) in self.places_seen
             if is_lost and not is_other_spelling:
                 error = f" ({self.errors[row.id]})" if row.id in self.errors else ""
-                reason = f'"{row.location}" had {before:,} icons and has {left or "none"} now{error}'
+                reason = f'"{row.location}" had {counted(before, "icon")} and has {left or "none"} now{error}'
                 command = shlex.join(("icons", "sources", "--forget", row.location))
                 if left:
                     options = [part for pattern in json.loads(row.exclude) for part in ("--exclude", pattern)]
@@ -346,7 +346,19 @@ class _Scan:
         old = {(row.file_id, row.member): row for row in self.connection.execute(on_them)}
         changed = []
         for file_id, record in records:
-            row = writer.icon_row(file_id, record, set_ids[record.set.key], image_ids[record.digest])
+            row = {  # its name is read later, together with its set's
+                "file_id": file_id,
+                "member": record.member,
+                "set_id": set_ids[record.set.key],
+                "image_id": image_ids[record.digest],
+                "name": record.name,
+                "stated_style": record.style,
+                "stated_size": record.size,
+                "caption": record.caption,
+                "tags": "\n".join(record.tags),
+                "categories": "\n".join(record.categories),
+                "licence": record.licence,
+            }
             before = old.pop((file_id, record.member), None)
             if before is not None and all(getattr(before, column) == row[column] for column in writer.COMPARED):
                 continue
@@ -394,13 +406,11 @@ class _Scan:
 
 def _batches(scans: Iterable[FileScan]) -> Iterator[list[FileScan]]:
     """Group scans so that each group holds about writer.BATCH records."""
-    batch: list[FileScan] = []
-    weight = 0
-    for scanned in scans:
-        batch.append(scanned)
-        weight += max(1, len(scanned.records or ()))
-        if weight >= writer.BATCH:
-            yield batch
-            batch, weight = [], 0
-    if batch:
-        yield batch
+    n_records = 0
+
+    def number(scanned: FileScan) -> int:
+        nonlocal n_records
+        n_records += max(1, len(scanned.records or ()))
+        return n_records // writer.BATCH
+
+    yield from (list(batch) for _, batch in groupby(scans, key=number))

@@ -14,7 +14,7 @@ from indexer.catalog.database import files, icons, images, names, problems, sele
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.own_names import RECIPE, SetReader
 from indexer.languages.words import Name, common_affixes, normalise_tag, parse
-from indexer.sources.records import FileScan, IconSet, Record
+from indexer.sources.records import FileScan, IconSet
 
 BATCH = 5000
 """Records a write."""
@@ -70,23 +70,6 @@ def write_images(connection: Connection, digests: Sequence[bytes]) -> dict[bytes
     distinct = list(dict.fromkeys(digests))
     write_rows(connection, images, [{"digest": digest} for digest in distinct], by=("digest",))
     return _ids(connection, select(images), images.c.digest, distinct)
-
-
-def icon_row(file_id: int, record: Record, set_id: int, image_id: int) -> dict[str, object]:
-    """Spell a record as a row; its name is read later, together with its set's."""
-    return {
-        "file_id": file_id,
-        "member": record.member,
-        "set_id": set_id,
-        "image_id": image_id,
-        "name": record.name,
-        "stated_style": record.style,
-        "stated_size": record.size,
-        "caption": record.caption,
-        "tags": "\n".join(record.tags),
-        "categories": "\n".join(record.categories),
-        "licence": record.licence,
-    }
 
 
 _CALLED = ("words", "own", "language", "others", "style", "size", "english_tags")

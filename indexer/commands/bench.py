@@ -74,9 +74,12 @@ def embed(as_json: bool, **options: Any) -> None:
     \b
     Examples:
       icons lab bench embed
-      icons lab bench embed ~/design/icons --devices cpu:2 --repeats 5 --images 20000
-      icons lab bench embed --sweep batch=32,64,128 --sweep workers=1,2 --grid --only grid
-      icons lab bench embed --set program=plain --sweep batch=32,512 --only batch
+      icons lab bench embed ~/design/icons --devices cpu:2 \\
+        --repeats 5 --images 20000
+      icons lab bench embed --sweep batch=32,64,128 \\
+        --sweep workers=1,2 --grid --only grid
+      icons lab bench embed --set program=plain \\
+        --sweep batch=32,512 --only batch
     """
     _compare(trains=False, as_json=as_json, **options)
 
@@ -93,10 +96,13 @@ def train(as_json: bool, **options: Any) -> None:
     \b
     Examples:
       icons lab bench train
-      icons lab bench train --set batch=256 --sweep precision=fp32,bf16 --repeats 5
+      icons lab bench train --set batch=256 \\
+        --sweep precision=fp32,bf16 --repeats 5
       icons lab bench train --sweep bucket_cap_mb=1,5,25,100
-      icons lab bench train --sweep nccl_max_channels=1,4,16 --sweep nccl_algo=Ring,Tree
-      icons lab bench train --set batch=128 --sweep accumulate=1,2,4
+      icons lab bench train --sweep nccl_max_channels=1,4,16 \\
+        --sweep nccl_algo=Ring,Tree
+      icons lab bench train --set batch=128 \\
+        --sweep accumulate=1,2,4
     """
     _compare(trains=True, as_json=as_json, **options)
 
@@ -147,7 +153,8 @@ def index(
 
     \b
     Example:
-      icons lab bench index node_modules/@mdi/svg node_modules/@iconify/json
+      icons lab bench index node_modules/@mdi/svg \\
+        node_modules/@iconify/json
     """
     from indexer.bench.compare import bench_index
 
@@ -174,7 +181,8 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
     Examples:
       icons lab bench gpu --out gpu
       icons lab bench gpu --out gpu --minutes 8
-      icons lab bench gpu --out gpu --only links --only "parity ViT-L-14"
+      icons lab bench gpu --out gpu --only links \\
+        --only "parity ViT-L-14"
     """
     from indexer.bench.gpu import Parts, Setting, bench_gpu, chosen, find_gpus, goals, tiny
     from indexer.bench.report import write
@@ -233,17 +241,20 @@ def search(library: Library, out: Path | None, as_json: bool, **options: Any) ->
     \b
     Examples:
       icons lab bench search --out speed
-      icons lab bench search --only warm --only clients --queries mine.jsonl
-      icons lab bench search --only page --clients 4 --seconds 20
-      icons lab bench search --only indexes --vectors 10000000 --kind rabitq --kind hnsw --json
+      icons lab bench search --only warm --only clients \\
+        --queries mine.jsonl
+      icons lab bench search --only page --clients 4 \\
+        --seconds 20
+      icons lab bench search --only indexes \\
+        --vectors 10000000 --kind rabitq --kind hnsw --json
     """
     from indexer.bench.indexes import IndexOptions
     from indexer.bench.search import SearchOptions, bench_search
 
     kinds = options.pop("kinds") or tuple(KINDS)
-    indexes = IndexOptions(kinds, options.pop("vectors"), options["seed"])
+    options["indexes"] = IndexOptions(kinds, options.pop("vectors"), options["seed"])
     with warnings_as_lines(), ProgressLine() as progress:
-        report = bench_search(library, SearchOptions(**options, indexes=indexes), progress)
+        report = bench_search(library, SearchOptions(**options), progress)
     _conclude(report, out, as_json=as_json)
 
 
@@ -277,7 +288,8 @@ def scale(library: Library, sizes: Sequence[int], out: Path, as_json: bool, **op
     \b
     Examples:
       icons lab bench scale --icons 20000 --icons 100000
-      icons lab bench scale --icons 1000000 --icons 4000000 --icons 10000000 --out /data/scale
+      icons lab bench scale --icons 1000000 --icons 4000000 \\
+        --icons 10000000 --out /data/scale
     """
     from indexer.bench.scale import bench_scale
 

@@ -13,8 +13,10 @@ from indexer.commands.options import (
     embed_options,
     json_option,
     library_option,
+    list_option,
     model_choice,
     names_language_option,
+    refuse,
     refuse_nothing,
     say_failures,
     show,
@@ -22,7 +24,7 @@ from indexer.commands.options import (
     watch_option,
     work_options,
 )
-from indexer.languages.words import say
+from indexer.languages.words import counted, say
 from indexer.library.folder import Library
 
 _EMBED_OPTIONS = ("precision", "batch_size", "workers", "backend", "stall_limit", "lease_seconds")
@@ -67,11 +69,12 @@ def index(
     Examples:
       icons index ~/design/icons node_modules/@mdi/svg
       icons index ~/design/symbole --names-language de
-      icons index --only embed --model local-dir:mine && icons index --only merge --model local-dir:mine
-      icons index --work s3://bucket/work        # machines that run `icons worker s3://bucket/work` embed
-      icons index --work s3://bucket/work --ray auto        # workers as actors of a Ray cluster
+      icons index --only embed --model local-dir:mine
+      icons index --only merge --model local-dir:mine
+      icons index --work s3://bucket/work      # workers embed
+      icons index --work s3://bucket/work --ray auto
       icons index --only plan --work s3://bucket/work
-      icons index --only collect --work s3://bucket/work && icons index --only merge
+      icons index --only collect --work s3://bucket/work
     """
     import psutil
 
@@ -82,14 +85,13 @@ def index(
     from indexer.embedding.planning import EmbedOptions
     from indexer.pipeline import IndexOptions
 
-    if only not in (None, "scan") and options["sources"]:
-        raise click.UsageError(f"--only {only} looks at no SOURCES; --only scan does")
-    if only is not None and address:
-        raise click.UsageError(f"--only {only} publishes nothing; `icons lab publish {address}` does")
-    if only == "collect" and not options["work"]:
-        raise click.UsageError("--only collect needs --work: the folder or URL that workers share")
-    if options["ray"] and not options["work"]:
-        raise click.UsageError("--ray needs --work: a folder or URL that all nodes reach")
+    work = options["work"]
+    refuse(
+        (only not in (None, "scan") and options["sources"], f"--only {only} looks at no SOURCES; --only scan does"),
+        (only and address, f"--only {only} publishes nothing; `icons lab publish {address}` does"),
+        (only == "collect" and not work, "--only collect needs --work: the folder or URL that workers share"),
+        (options["ray"] and not work, "--ray needs --work: a folder or URL that all nodes reach"),
+    )
     choice, shows_timings = model_choice(options.pop("model"), options.pop("pretrained")), options.pop("shows_timings")
     how = EmbedOptions(**{name: options.pop(name) for name in _EMBED_OPTIONS})
     with ProgressView(watch_devices=watch_devices) as view:
@@ -169,32 +171,30 @@ def add(  # noqa: PLR0913 - one option each
     \b
     Examples:
       icons usage add ~/screenshots
-      icons usage add ~/screenshots --no-crops --exclude 'drafts/'
+      icons usage add ~/screenshots --no-crops \\
+        --exclude 'drafts/'
       icons usage add
     """
     from indexer.reports.terminal import ProgressLine
     from indexer.screens.add import AddOptions
     from indexer.screens.add import add as add_shots
 
-    if exclude and not shots:
-        raise click.UsageError("--exclude needs the SHOTS that it holds for; `icons usage status` lists the known ones")
-    options = AddOptions(
-        shots=shots, exclude=exclude, keeps_crops=keeps_crops, retry_failed=retry_failed, workers=workers
-    )
+    refuse((exclude and not shots, "--exclude needs the SHOTS that it holds for; `icons usage status` lists them"))
+    how = AddOptions(shots=shots, exclude=exclude, keeps_crops=keeps_crops, retry_failed=retry_failed, workers=workers)
     try:
         with ProgressLine() as line:
-            summary = add_shots(library, options, line)
+            summary = add_shots(library, how, line)
     except KeyboardInterrupt:
-        click.echo("stopped; what was finished is kept, and the same command goes on from there", err=True)
+        click.echo("what was finished is kept, and the same command goes on from there", err=True)
         raise
     for place in summary.away:
         say(f'Warning: "{place}" is not there now; what was known of it is kept', err=True)
     counts = summary.counts
-    shares = f"{counts.indexed:,} indexed, {counts.duplicate:,} duplicates, {counts.failed:,} failed"
+    shares = f"{counts.indexed:,} indexed, {counted(counts.duplicate, 'duplicate')}, {counts.failed:,} failed"
     state = "nothing had changed" if summary.generation is None else f"generation {summary.generation} answers"
     lines = [
-        f"{counts.found:,} screenshots: {shares}",
-        f"{counts.icons:,} icons on them, {counts.drawings:,} different drawings",
+        f"{counted(counts.found, 'screenshot')}: {shares}",
+        f"{counted(counts.icons, 'icon')} on them, {counted(counts.drawings, 'different drawing')}",
         f"{state}; {summary.looked:,} looked at; {summary.seconds:.1f} s",
     ]
     show(asdict(summary), lines, as_json=as_json)
@@ -220,8 +220,8 @@ def status(library: Library, as_json: bool) -> None:
 
 @click.command()
 @library_option
-@json_option
-def failures(library: Library, as_json: bool) -> None:
+@list_option
+def failures(library: Library, as_json: str | None) -> None:
     """List every screenshot that could not be used, with the reason.
 
     \b
@@ -251,5 +251,5 @@ def remove(library: Library, paths: Sequence[Path], as_json: bool) -> None:
 
     manifest = remove_shots(library, paths)
     plain = {"counts": asdict(manifest.counts), "generation": manifest.number}
-    left = f"{manifest.counts.found:,} screenshots are left; generation {manifest.number} answers"
-    show(plain, [left], as_json=as_json)
+    left = counted(manifest.counts.found, "screenshot")
+    show(plain, [f"{left} left; generation {manifest.number} answers"], as_json=as_json)

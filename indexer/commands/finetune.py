@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.commands.options import Function, fetch_models, library_option, options, show, source_options
+from indexer.commands.options import Function, fetch_models, library_option, options, refuse, show, source_options
 from indexer.finetune.options import SPELLED, FinetuneOptions, known_settings, parse_settings
 from indexer.languages.words import say
 from indexer.library.folder import Library
@@ -130,15 +130,14 @@ def finetune(
     from indexer.encoders.checkpoint import ModelChoice
     from indexer.finetune.progress import TrainingView
 
-    if out is None and show_augmentations is None:
-        raise click.UsageError("Missing option '--out'.")
-    if chosen["corpus"] is not None and (own := sorted(GATHERING & settings.keys())):
-        names = ", ".join(SPELLED.get(name, name) for name in own)
-        raise click.UsageError(f"--corpus was made with its own {names}; give SOURCES to choose anew")
-    if chosen["resume"] and chosen["replace"]:
-        raise click.UsageError("--resume goes on with a run, --replace begins anew; give one of them")
-    if chosen["corpus"] is not None and chosen["sources"]:
-        raise click.UsageError("give SOURCES or --corpus, not both")
+    own = ", ".join(SPELLED.get(name, name) for name in sorted(GATHERING & settings.keys()))
+    begins_twice = chosen["resume"] and chosen["replace"]
+    refuse(
+        (out is None and show_augmentations is None, "Missing option '--out'."),
+        (chosen["corpus"] and own, f"--corpus was made with its own {own}; give SOURCES to choose anew"),
+        (begins_twice, "--resume goes on with a run, --replace begins anew; give one of them"),
+        (chosen["corpus"] and chosen["sources"], "give SOURCES or --corpus, not both"),
+    )
     choice, timings = ModelChoice.typed(chosen.pop("model"), chosen.pop("pretrained")), chosen.pop("timings")
     how = FinetuneOptions.of(settings)
     with TrainingView(watch_devices=how.watching.watch_devices) as view:
@@ -186,18 +185,29 @@ def captions(
     \b
     Example:
       icons lab captions ~/design/icons --out captions.csv
-      icons lab finetune ~/design/icons --captions captions.csv --out ~/models/mine
+      icons lab finetune ~/design/icons \\
+        --captions captions.csv --out ~/models/mine
     """
     from indexer.finetune.captions import caption_rows, gather_icons, write_captions
+    from indexer.reports.terminal import Bars, open_console, table_of
 
     options = FinetuneOptions.of(settings)
     learning, seed = options.learning, options.schedule.seed
-    gathered, _ = gather_icons(sources, exclude=exclude, library=library, learning=learning, seed=seed)
+    with Bars():
+        gathered, _ = gather_icons(sources, exclude=exclude, library=library, learning=learning, seed=seed)
     rows = caption_rows(gathered, seed=seed, held_out=learning.held_out)
     if out is not None:
         say(f"{write_captions(rows, out):,} icons written to {out}", err=True)
     else:
-        _print_captions(list(rows), n=n, seed=seed)
+        import random
+
+        every = list(rows)
+        cells = (
+            (row["name"], row["set"], "yes" if row["held_out"] else "", "; ".join(row["captions"]))
+            for row in random.Random(seed).sample(every, min(n, len(every)))
+        )
+        open_console().print(table_of(("name", "set", "held out", "captions"), cells, folded=range(4)))
+        click.echo(f"{len(every):,} icons; --out FILE.csv writes all of them", err=True)
     for file, reason in gathered.skipped:
         say(f"skipped {file}: {reason}", err=True)
 
@@ -212,16 +222,3 @@ def _figures(outcome: "Outcome", out: Path) -> Iterator[str]:
     yield f"best at step {outcome.best_step:,} of {outcome.steps:,}; {outcome.seconds:.0f} s"
     if outcome.is_written:
         yield f'wrote {out}; `icons index --model "local-dir:{out}"` uses it'
-
-
-def _print_captions(rows: list[dict[str, Any]], *, n: int, seed: int) -> None:
-    import random
-
-    from indexer.reports.terminal import open_console, table_of
-
-    cells = (
-        (row["name"], row["set"], "yes" if row["held_out"] else "", "; ".join(row["captions"]))
-        for row in random.Random(seed).sample(rows, min(n, len(rows)))
-    )
-    open_console().print(table_of(("name", "set", "held out", "captions"), cells, folded=range(4)))
-    click.echo(f"{len(rows):,} icons; --out FILE.csv writes all of them", err=True)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.commands.options import json_option, library_option, say_failures, show
+from indexer.commands.options import library_option, list_option, say_failures, show
 from indexer.errors import LibraryError, ModelError
 from indexer.languages.letters import AUTO
-from indexer.languages.words import printable
+from indexer.languages.words import counted
 from indexer.library.durable import bytes_on_disk
 from indexer.library.folder import Library, require
 
@@ -25,20 +25,21 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--failures", "lists_failures", is_flag=True, help="List every entry that could not be indexed, and why.")
 @library_option
-@json_option
-def status(library: Library, lists_failures: bool, as_json: bool) -> None:
+@list_option
+def status(library: Library, lists_failures: bool, as_json: str | None) -> None:
     """Show what the library holds: icons by state, sources, encoder, generation, size on disk.
 
     \b
     Examples:
       icons status
-      icons status --failures --json | jq -r .reason | sort | uniq -c
+      icons status --failures --jsonl | jq -r .reason | sort \\
+        | uniq -c
     """
     if lists_failures:
         say_failures(read_failures(library), as_json=as_json)
     else:
         facts = read_status(library)
-        show(facts, status_lines(facts), as_json=as_json)
+        show(facts, status_lines(facts), as_json=bool(as_json))
 
 
 @click.command()
@@ -51,8 +52,8 @@ def status(library: Library, lists_failures: bool, as_json: bool) -> None:
     help="A source was moved or renamed; its icons keep their ids and vectors.",
 )
 @library_option
-@json_option
-def sources(library: Library, forget: Path | None, move: tuple[Path, Path] | None, as_json: bool) -> None:
+@list_option
+def sources(library: Library, forget: Path | None, move: tuple[Path, Path] | None, as_json: str | None) -> None:
     """List the remembered sources, drop one, or say where one lies now.
 
     PLACE may also be a part of a source: a package of a node_modules folder, or a file or folder inside. Files are not
@@ -62,26 +63,25 @@ def sources(library: Library, forget: Path | None, move: tuple[Path, Path] | Non
     Examples:
       icons sources
       icons sources --forget ~/design/old-icons && icons index
-      icons sources --move ~/design/icons ~/work/icons && icons index
-      icons sources --forget node_modules/@mdi/svg && icons index     # after npm has removed it
+      icons sources --move ~/design/icons ~/work/icons
+      icons sources --forget node_modules/@mdi/svg
     """
+    from indexer import pipeline
+
     if forget is not None:
-        from indexer import pipeline
+        said = "dropped; `icons index` publishes the library without"
+        click.echo(f"{counted(pipeline.forget(library, forget), 'icon')} {said}")
+    elif move is not None:
+        click.echo(f"{counted(pipeline.move(library, *move), 'icon')} moved to {move[1]}; `icons index` publishes that")
+    else:
+        found = list(read_sources(library))
+        show(found, map(_source_line, found), as_json=as_json)
 
-        n_icons = pipeline.forget(library, forget)
-        dropped = f"{n_icons:,} icon{'s' if n_icons != 1 else ''} dropped"
-        click.echo(f"{dropped}; `icons index` publishes the library without")
-        return
-    if move is not None:
-        from indexer import pipeline
 
-        click.echo(f"{pipeline.move(library, *move):,} icons lie in {move[1]} now; `icons index` publishes that")
-        return
-    for source in read_sources(library):
-        line = f"{source['icons']:>9,} icons  {source['sets']:>4,} sets  {source['kind']:<10} {source['location']}"
-        if source["names_language"] != AUTO:
-            line += f"  --names-language {source['names_language']}"
-        click.echo(json.dumps(source) if as_json else printable(line))
+def _source_line(source: dict[str, Any]) -> str:
+    n_icons, n_sets = counted(source["icons"], "icon"), counted(source["sets"], "set")
+    language = f"  --names-language {source['names_language']}" if source["names_language"] != AUTO else ""
+    return f"{n_icons:>15}  {n_sets:>9}  {source['kind']:<10} {source['location']}{language}"
 
 
 @contextmanager
@@ -180,8 +180,8 @@ def read_failures(library: Library) -> Iterator[dict[str, str]]:
     from indexer.encoders.checkpoint import find_checkpoint
 
     with _questions(library) as (connection, choice):
-        for file, reason in questions.list_failures(connection, find_checkpoint(choice).fingerprint):
-            yield {"file": file, "reason": reason}
+        found = questions.list_failures(connection, find_checkpoint(choice).fingerprint)
+        yield from ({"file": file, "reason": reason} for file, reason in found)
 
 
 def read_sources(library: Library) -> Iterator[dict[str, Any]]:
@@ -239,4 +239,4 @@ def _lines(report: "Report", *, mends: bool) -> list[str]:
     if not n_faults:
         return [*lines, "the library is sound"]
     advice = "`icons index` does what is left" if mends else "`icons doctor --repair` mends what can be derived"
-    return [*lines, f"{n_faults} fault{'s' if n_faults > 1 else ''}; {advice}"]
+    return [*lines, f"{counted(n_faults, 'fault')}; {advice}"]

@@ -31,6 +31,16 @@ def options(*several: Option) -> Option:
     return lambda command: reduce(lambda decorated, option: option(decorated), reversed(several), command)
 
 
+def refuse(*cases: tuple[object, str]) -> None:
+    """Refuse what was typed, for the first reason of some that holds.
+
+    Raises:
+        click.UsageError: one does.
+    """
+    if reason := next((reason for holds, reason in cases if holds), None):
+        raise click.UsageError(reason)
+
+
 class LibraryFolder(click.ParamType[Any]):
     """A library on the command line: its folder, or its address on a server."""
 
@@ -50,16 +60,28 @@ def _default_library() -> str:
     return str(user_data_path("icons"))
 
 
+class _LibraryOption(click.Option):
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """Name the folder that it is here."""
+        return {**super().get_help_extra(ctx), "default": str(self.get_default(ctx))}
+
+
 library_option = click.option(
     "--library",
+    cls=_LibraryOption,
     type=LibraryFolder(),
     envvar="ICONS_LIBRARY",
     default=_default_library,
-    show_default="your data folder",
     help="Folder of the library, or its address (milvus://HOST:PORT/NAME); ICONS_LIBRARY sets it too.",
 )
 """Adds `--library`; ICONS_LIBRARY and the user's data folder come after it."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+LINES = "lines"
+list_option = options(
+    click.option("--json", "as_json", flag_value="list", help="Print JSON, for programs."),
+    click.option("--jsonl", "as_json", flag_value=LINES, help="Print JSON, a line each."),
+)
+"""Adds both, for what is a list; the command gets `as_json`."""
 
 
 NamedFile = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
@@ -139,8 +161,7 @@ def model_choice(model: str | None, pretrained: Path | None) -> "ModelChoice | N
     """The model that --model and --pretrained name; None without."""
     from indexer.encoders.checkpoint import ModelChoice
 
-    if pretrained is not None and model is None:
-        raise click.UsageError("--pretrained needs --model NAME, an open_clip model such as ViT-B-32")
+    refuse((pretrained and not model, "--pretrained needs --model NAME, an open_clip model such as ViT-B-32"))
     return None if model is None else ModelChoice.typed(model, pretrained)
 
 
@@ -227,17 +248,17 @@ def warnings_as_lines() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for warning in caught:
-        say(f"Warning: {warning.message}", err=True)
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        say(f"Warning: {message}", err=True)
 
 
-def show(plain: Any, lines: Iterable[str], *, as_json: bool) -> None:
-    """Print a result, as JSON or as lines for people."""
-    for line in [json.dumps(plain)] if as_json else lines:
-        say(line)
+def show(plain: Any, lines: Iterable[str], *, as_json: bool | str | None) -> None:
+    """Print a result, as one document of JSON, or as lines: for people, or each of several as JSON."""
+    for line in map(json.dumps, plain if as_json == LINES else [plain]) if as_json else lines:
+        click.echo(printable(line, keep="\t"))
 
 
-def say_failures(failures: Iterable[dict[str, str]], *, as_json: bool) -> None:
-    """Print files that could not be used, each with the reason, as lines or as JSON."""
-    for failure in failures:
-        click.echo(json.dumps(failure) if as_json else "\t".join(map(printable, (failure["file"], failure["reason"]))))
+def say_failures(failures: Iterable[dict[str, str]], *, as_json: str | None) -> None:
+    """Print files that could not be used, each with the reason."""
+    listed = list(failures)
+    show(listed, ("\t".join(map(printable, (one["file"], one["reason"]))) for one in listed), as_json=as_json)

@@ -124,7 +124,7 @@ class IconsGroup(LazyGroup):
             _silence(sys.stdout)  # the reader has seen enough
             raise click.exceptions.Exit(0) from None
         except KeyboardInterrupt:
-            click.echo(err=True)  # ends the line of ^C
+            click.echo("stopped", err=True)
             raise click.exceptions.Exit(130) from None
 
     def _refuse_moved(self, spelling: str) -> None:

@@ -13,6 +13,7 @@ from indexer.catalog.scan import ScanTally
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.embedding.rank_view import RankView
 from indexer.languages.dictionary import Dictionary
+from indexer.languages.words import counted
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
 from indexer.pipeline import IndexOptions, Watcher
@@ -36,7 +37,7 @@ class ProgressView(RankView):
         """End the view; to whom has pressed Ctrl-C, say what that has cost."""
         super().__exit__(kind, error, trace)
         if isinstance(error, KeyboardInterrupt):
-            click.echo("stopped; what was finished is kept, and the same command goes on from there", err=True)
+            click.echo("what was finished is kept, and the same command goes on from there", err=True)
 
     def scanned(self, tally: ScanTally) -> None:
         """Show how many files and icons were read."""
@@ -96,13 +97,13 @@ def _index(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
     summary = pipeline.index(library, options, view)
     counts, scan = summary.counts, summary.scan
     unread = f", {scan.broken:,} of them unread" if scan.broken else ""
-    shares = f"{counts.embedded:,} pictures, {counts.duplicate:,} duplicates, {counts.failed:,} failed{unread}"
+    shares = (
+        f"{counted(counts.embedded, 'picture')}, {counted(counts.duplicate, 'duplicate')}, {counts.failed:,} failed"
+    )
     state = "nothing had changed" if summary.generation is None else f"generation {summary.generation} answers"
     lines = [
-        f"{counts.found:,} icons: {shares}",
-        _changes(scan),
-        *_languages_read(scan),
-        *_others(scan),
+        f"{counted(counts.found, 'icon')}: {shares}{unread}",
+        *_scan_lines(scan),
         f"{state}; {summary.seconds:.1f} s; {library.root}",
     ]
     advice = "`icons status --failures` lists what failed and why" if counts.failed else ""
@@ -111,7 +112,8 @@ def _index(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
 
 def _scan(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
     tally = pipeline.scan(library, options, view)
-    lines = [f"{tally.files:,} files: {_changes(tally)}", *_languages_read(tally), *_others(tally)]
+    changes, *others = _scan_lines(tally)
+    lines = [f"{counted(tally.files, 'file')}: {changes}", *others]
     unread = f"{tally.broken:,} entries can't be read; `icons status --failures` lists them" if tally.broken else ""
     return Outcome(asdict(tally), lines, unread, (*tally.kept, *tally.empty))
 
@@ -123,8 +125,8 @@ def _plan(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
 
 def _embed(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
     tally = pipeline.embed(library, options, view)
-    line = f"{tally.images:,} pictures and {tally.names:,} names embedded in {tally.seconds:.1f} s"
-    return Outcome(asdict(tally), [line])
+    embedded = f"{counted(tally.images, 'picture')} and {counted(tally.names, 'name')} embedded"
+    return Outcome(asdict(tally), [f"{embedded} in {tally.seconds:.1f} s"])
 
 
 def _collect(library: Library, options: IndexOptions, _: Watcher) -> Outcome:
@@ -154,21 +156,13 @@ STAGES: Mapping[str | None, Callable[[Library, IndexOptions, Watcher], Outcome]]
 }
 
 
-def _changes(tally: ScanTally) -> str:
-    return f"icons: {tally.added:,} added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
-
-
-def _others(tally: ScanTally) -> Iterator[str]:
-    if tally.others:
-        yield f"not read: {', '.join(f'{n:,} {suffix}' for suffix, n in sorted(tally.others.items()))}"
-
-
 _FEW = 5
 """Examples of names that nobody reads."""
 
 
-def _languages_read(tally: ScanTally) -> Iterator[str]:
-    """Name the sets that were not read as English, so that nobody wonders how their icons are found."""
+def _scan_lines(tally: ScanTally) -> Iterator[str]:
+    """What has changed, and which sets were not read as English, so that nobody wonders how these are found."""
+    yield f"icons: {tally.added:,} added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
     languages = Dictionary.bundled().languages
     for read in tally.read:
         names = ", ".join(f"{languages.get(code, code)} ({n:,})" for code, n in read.names.items())
@@ -178,3 +172,5 @@ def _languages_read(tally: ScanTally) -> Iterator[str]:
         )
         parts = [f"names read as {names}"] * bool(names) + [f"tags read as {tags}"] * bool(tags)
         yield f"{read.set}: {'; '.join([*parts, *[unread] * bool(read.unread)])}"
+    if tally.others:
+        yield f"not read: {', '.join(f'{n:,} {suffix}' for suffix, n in sorted(tally.others.items()))}"

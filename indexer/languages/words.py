@@ -128,6 +128,11 @@ def say(line: str, *, err: bool = False) -> None:
     click.echo(printable(line), err=err)
 
 
+def counted(n: int, what: str) -> str:
+    """So many of something: "1 icon", "2,000 icons"."""
+    return f"{n:,} {what}{'s' if n != 1 else ''}"
+
+
 STYLES: dict[str, str | None] = {
     **dict.fromkeys(("filled", "fill", "solid"), "filled"),
     **dict.fromkeys(("outline", "outlined", "line", "stroke"), "outline"),

@@ -253,13 +253,14 @@ _BITMAP_STARTS = {
     b"GIF8": "GIF",
     b"BM": "BMP",
     b"RIFF": "WEBP",
+    b"....ftypavi[fs]": "AVIF",
     **dict.fromkeys(ICON_FILES, "ICO"),
 }
 _COLOURED_SHARE = 0.001
 """Of all pixels: a badge of three pixels' radius has 28 of 4,096, the rim of a grey shape in a JPEG fewer than 4."""
 _SVG_MOVES = (b"<animate", b"<set ", b"keyframes ")
 """By SMIL or by a style sheet; scripts never run here."""
-_MOVING_BITMAPS = ("GIF", "PNG", "WEBP")
+_MOVING_BITMAPS = ("AVIF", "GIF", "PNG", "WEBP")
 
 _CSS_DPI, _VIPS_DPI = 96, 72
 """An inch is 96 px in CSS. libvips takes it for 72 unless set, and then draws everything larger by their ratio."""
@@ -310,7 +311,12 @@ def decode(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool
         from indexer.rendering.styles import written_out  # few pictures need it
 
         document = written_out(document)
-    return _draw_svg(document, size=size), moves
+    picture = _draw_svg(document, size=size)
+    if moves and not picture[..., 3].any():
+        from indexer.rendering.styles import most_seen
+
+        picture = _draw_svg(most_seen(document), size=size)
+    return picture, moves
 
 
 @functools.cache
@@ -366,7 +372,7 @@ def _load_svg(document: bytes, *, scale: float) -> tuple[Any, int, int]:
 
 def _draw_bitmap(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool]:
     """RGB or RGBA, longer side `size`, or natural size: an animation's first frame, an ICO's largest entry."""
-    kind = next((kind for start, kind in _BITMAP_STARTS.items() if content.startswith(start)), None)
+    kind = next((kind for start, kind in _BITMAP_STARTS.items() if re.match(start, content, re.DOTALL)), None)
     if kind is None:
         raise RenderError("not a picture" if content else "empty file")
     most_pixels = MAX_BITMAP_PIXELS if size else MAX_SCREEN_PIXELS

@@ -43,6 +43,7 @@ _ARGUMENT = re.compile(rf"(?:[^(),]|\({_INSIDE}\))+")
 _SHARE = re.compile(r"\A\s*([\d.]+)%\s|\s([\d.]+)%\s*\Z")
 _NO_LIGHT_SCREEN = re.compile(r"\b(?:print|speech|dark|reduce|more|active|landscape|min-[a-z-]+)\b", re.IGNORECASE)
 _NAME = re.compile(r"[.#:\[]?[^.#:\[]+")
+_NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,9})?|\.\d{1,9}")
 _AT_ONCE = re.compile(r"[\d.]+(?:m?s)?")
 _SPACES = {
     **{space: (space, 1) for space in ("oklab", "oklch", "lab", "lch")},
@@ -214,6 +215,20 @@ def _end_animations(element: Element) -> None:
     ends = [one for one in element if one.get("fill") == "freeze" and one.get("additive") != "sum"]
     for one in sorted(ends, key=lambda one: _AT_ONCE.fullmatch(one.get("begin", "0")) is not None):
         element.set(one.get("attributeName", ""), one.get("to") or one.get("values", "").split(";")[-1].strip())
+
+
+def most_seen(document: bytes) -> bytes:
+    """Set what moves to where most is seen, for a picture that is empty at first: its largest numbers."""
+    root = ElementTree.fromstring(document)
+    for element in root.iter():
+        for one in element:
+            values = [one.get("from", ""), one.get("to", ""), *one.get("values", "").split(";")]
+            numbers = [value.strip() for value in values if _NUMBER.fullmatch(value.strip())]
+            if one.tag.endswith("}animateTransform"):
+                element.attrib.pop("transform", None)
+            elif numbers and "animate" in one.tag:
+                element.set(one.get("attributeName", ""), max(numbers, key=float))
+    return ElementTree.tostring(root)
 
 
 def _written(declared: Iterable[Declaration], scope: Mapping[str, str]) -> str:

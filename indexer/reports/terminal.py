@@ -63,6 +63,7 @@ class Bars:
         self._title, self._progress, self._over, self._noted_at, self._began_at = "", "", Event(), 0.0, 0.0
 
     def __enter__(self) -> Self:
+        self._noted_at = self._began_at = time.monotonic()
         if self.live:
             self._drawn.start()
         else:
@@ -78,12 +79,10 @@ class Bars:
     def _remind(self) -> None:
         """Say what is waited for, where nothing else is said."""
         while not self._over.wait(_LOOK_SECONDS):
-            if self._title and time.monotonic() - self._noted_at >= QUIET_SECONDS:
+            if time.monotonic() - self._noted_at >= QUIET_SECONDS:
                 self._noted_at = time.monotonic()
-                self.note(
-                    "  " + f"{self._progress}, ".removeprefix(", ") + f"{self.waits_for or self._title} "
-                    f"({self._noted_at - self._began_at:.0f} s)"
-                )
+                waited = f"{self.waits_for or self._title or 'at work'} ({self._noted_at - self._began_at:.0f} s)"
+                self.note("  " + ", ".join(filter(None, (self._progress, waited))))
 
     def beneath(self) -> Iterable[RenderableType]:
         """What else stands under the bar, on a terminal; asked several times a second."""

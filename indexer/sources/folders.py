@@ -11,16 +11,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from unicodedata import normalize
+from xml.etree import ElementTree
 
 from indexer.errors import SourceError, StoreError
 from indexer.languages.words import path_hints
 from indexer.library.named import JSON_SUFFIXES, Row, read_rows, several, text_of, why_lost
 from indexer.sources.records import (
     DRAWN_BY,
+    MAX_BYTES,
     MAX_TEXT,
     UNREAD,
     FileScan,
@@ -107,9 +109,9 @@ def _rules(lines: Iterable[str]) -> "GitIgnoreSpec":
     return GitIgnoreSpec.from_lines(lines)
 
 
-SUFFIXES = frozenset((".svg", ".svgz", ".png", ".webp", ".jpg", ".jpeg", ".gif", ".apng", ".bmp", ".ico"))
+SUFFIXES = frozenset((".svg", ".svgz", ".png", ".webp", ".avif", ".jpg", ".jpeg", ".gif", ".apng", ".bmp", ".ico"))
 _OTHERS = frozenset(
-    (".ai", ".avif", ".eps", ".fig", ".heic", ".jxl", ".lottie", ".pdf", ".psd", ".sketch", ".tif", ".tiff", ".xd")
+    (".ai", ".eps", ".fig", ".heic", ".jxl", ".lottie", ".pdf", ".psd", ".sketch", ".tif", ".tiff", ".xd")
 )
 """Of drawings that are not read."""
 
@@ -150,8 +152,7 @@ def find_pictures(
                 continue
             if is_other:
                 yield FileScan(to_text(child), UNREAD, other=suffix)
-                continue
-            if is_link and (why_not := _outside(entry.path, inside_root)):
+            elif is_link and (why_not := _outside(entry.path, inside_root)):
                 yield _unread(child, why_not)
             elif not (is_link and is_folder):
                 inside.append((child, rules))
@@ -189,16 +190,64 @@ def scan_picture(
     beside: str,
     record_of: Callable[[bytes], Record],
 ) -> FileScan:
-    """Make the record of one picture file from its digest.
+    """Make the record of one picture file from its digest; of a sheet of symbols, one of each.
 
     `key` is its path as the catalog keeps it, `inside` the real path that it must lie below, `beside` the stamp of what
     else its record depends on.
     """
 
     def read(stamp: str) -> FileScan:
-        return FileScan(key, stamp, records=(record_of(content_digest(read_regular(file, inside=inside))),))
+        content = read_regular(file, inside=inside)
+        return FileScan(key, stamp, records=each_symbol(record_of(content_digest(content)), content))
 
-    return scan_file(key, stamps, stamp=lambda: stamp_of(file, recipe=DRAWN_BY + beside), read=read)
+    return scan_file(key, stamps, stamp=lambda: stamp_of(file, recipe=f"{_RECIPE}{beside}"), read=read)
+
+
+_RECIPE = f"{DRAWN_BY}1"
+"""Changes whenever the same file gives other records, so that it is read again."""
+_SVG = "http://www.w3.org/2000/svg"
+_UNDRAWN = frozenset(("defs", "desc", "linearGradient", "metadata", "radialGradient", "style", "symbol", "title"))
+"""What stands in a sheet of symbols, which draws nothing by itself."""
+
+
+def each_symbol(record: Record, content: bytes) -> tuple[Record, ...]:
+    """Make records of a sheet's symbols, called by their ids; any other picture is one record."""
+    drawings = _symbols_of(content) if b"<symbol" in content else {}
+    digests = {name: content_digest(drawing) for name, drawing in drawings.items()}
+    return tuple(replace(record, member=name, name=name, digest=digests[name]) for name in digests) or (record,)
+
+
+def drawing_in(content: bytes, member: str) -> bytes:
+    """Take a symbol out of a sheet, or where none is named the picture itself.
+
+    Raises:
+        SourceError: there is no such symbol.
+    """
+    if member and member not in _symbols_of(content):
+        raise SourceError(f'no symbol "{shown(member)}"')
+    return _symbols_of(content)[member] if member else content
+
+
+@lru_cache(maxsize=1)
+def _symbols_of(sheet: bytes) -> Mapping[str, bytes]:
+    """Draw each symbol of a sheet, by its id, as `use` shows it; none of what is a picture itself, or broken."""
+    drawings: dict[str, bytes] = {}
+    with suppress(ElementTree.ParseError, LookupError, ValueError, RecursionError):
+        root = ElementTree.fromstring(sheet if b"<!ENTITY" not in sheet else b"")
+        for element in root.iter():
+            element.tag = element.tag.removeprefix(f"{{{_SVG}}}")
+        named = {name: one for one in root.iter("symbol") if 0 < len(name := one.get("id", "")) <= MAX_TEXT}
+        parts = [part for one in root for part in (one if one.tag == "defs" else [one]) if part.tag != "symbol"]
+        for name, symbol in named.items() if all(one.tag in _UNDRAWN for one in root) else ():
+            stated = [("xmlns", _SVG), ("viewBox", root.get("viewBox", "")), *symbol.items()]
+            svg = ElementTree.Element("svg", {key: value for key, value in stated if value and key != "id"})
+            asked = {value[1:] for one in symbol.iter("use") for key, value in one.items() if key.endswith("href")}
+            ElementTree.SubElement(svg, "defs").extend([*parts, *(one for key, one in named.items() if key in asked)])
+            svg.extend(symbol)
+            drawings[name] = ElementTree.tostring(svg, "unicode").encode()
+            if len(drawings) * len(drawings[name]) > MAX_BYTES:  # what they share is repeated in each
+                return {}
+    return drawings
 
 
 def reason_of(error: Exception) -> str:
@@ -216,9 +265,14 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
         if isinstance(found, FileScan):
             yield found
             continue
-        record_of = partial(record_in, icon_set, found or location.name)
-        beside = icon_set.licence or ""
-        yield scan_picture(location / found, to_text(found), stamps, inside=inside, beside=beside, record_of=record_of)
+        yield scan_picture(
+            location / found,
+            to_text(found),
+            stamps,
+            inside=inside,
+            beside=icon_set.licence or "",
+            record_of=partial(record_in, icon_set, found or location.name),
+        )
 
 
 def record_in(icon_set: IconSet, path: str, digest: bytes) -> Record:

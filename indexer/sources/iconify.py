@@ -26,6 +26,7 @@ from indexer.sources.records import (
     IconSet,
     Record,
     as_object,
+    as_words,
     content_digest,
     has_digest,
     is_unicode,
@@ -148,7 +149,9 @@ _BESIDE = ("info.json", "metadata.json")
 
 def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Iterator[FileScan]:
     """Yield each set of a file or a folder, in the order of file names; see `Source.scan`."""
-    for path in _set_paths(location):
+    is_package = location.is_dir() and (location / "icons.json").is_file()
+    every = ["icons.json"] if is_package else sorted(f"json/{path.name}" for path in (location / "json").glob("*.json"))
+    for path in [""] if location.is_file() else every:
         if not is_unicode(path):
             yield FileScan(to_text(path), UNREAD, error="its name is not UTF-8; rename it")
         elif not exclusion.excludes(path):
@@ -182,14 +185,6 @@ def read_icon(location: Path, path: str, member: str, *, digest: bytes = b"") ->
     return build_svg(resolve_icon(icon_set, member)[0])
 
 
-def _set_paths(location: Path) -> list[str]:
-    if location.is_file():
-        return [""]
-    if (location / "icons.json").is_file():
-        return ["icons.json"]
-    return sorted(f"json/{path.name}" for path in (location / "json").glob("*.json"))
-
-
 def _looks_like_set(file: Path) -> bool:
     """Judge by the start of a file; one that can't be read is left to the scan, which reports it."""
     try:
@@ -212,7 +207,7 @@ def _load_set(location: Path, path: str) -> Json:
     """Read one set, with what lies beside it in a package."""
     inside = os.path.realpath(location) if path else None  # a set that the user has named may be a link
     icon_set = as_object(load_facts(location / path, inside=inside))
-    if not isinstance(icon_set.get("icons"), dict) or _text(icon_set.get("prefix")) is None:
+    if not isinstance(icon_set.get("icons"), dict) or as_words(icon_set.get("prefix")) is None:
         raise SourceError('not an Iconify set: "prefix" or "icons" is missing')
     for file in _beside(location, path):
         extra = as_object(load_facts(file, inside=inside))
@@ -221,9 +216,8 @@ def _load_set(location: Path, path: str) -> Json:
 
 
 @lru_cache(maxsize=2)
-def _remembered_set(location: Path, path: str, stamp: str) -> Json:
+def _remembered_set(location: Path, path: str, _stamp: str) -> Json:
     """Load a set, or take the one just loaded: workers ask for icons file by file. The stamp keeps it fresh."""
-    del stamp
     return _load_set(location, path)
 
 
@@ -260,10 +254,10 @@ def _describe(icon_set: Json) -> IconSet:
     licence = as_object(info.get("license"))
     return IconSet(
         key=icon_set["prefix"],
-        title=_text(info.get("name")) or icon_set["prefix"],
-        version=_text(info.get("version")),
-        licence=_text(licence.get("spdx")) or _text(licence.get("title")),
-        author=_text(as_object(info.get("author")).get("name")),
+        title=as_words(info.get("name")) or icon_set["prefix"],
+        version=as_words(info.get("version")),
+        licence=as_words(licence.get("spdx")) or as_words(licence.get("title")),
+        author=as_words(as_object(info.get("author")).get("name")),
     )
 
 
@@ -289,11 +283,6 @@ def _look_of(name: str, prefixes: Mapping[str, Look], suffixes: Mapping[str, Loo
         if part in known
     ]
     return found[0] if found else (None, None)
-
-
-def _text(value: object) -> str | None:
-    """Take what should be a text; anything else, and what is too long for one, says nothing."""
-    return value if isinstance(value, str) and 0 < len(value) <= MAX_TEXT else None
 
 
 _BEGIN = b'\n\t"icons": {\n'
@@ -334,7 +323,7 @@ class _Icons:
     end: int
 
     def get(self, name: str, default: object = None) -> Any:
-        """Read what stands behind a name; the default where no line bears it."""
+        """Read what stands behind a name; the default where no line bears it, in the order that Iconify writes."""
         content, target = _opened(self.file, self.stamp), _order(_spelt(name))
         low, high = self.start, self.end
         while low < high:
@@ -346,8 +335,6 @@ class _Icons:
                 low = line.end()
             else:
                 return _behind(content, line.end() - 1)
-        if default is None and (place := _lines_of(self).get(_spelt(name))):  # in whatever order the icons stand
-            return _behind(content, place)
         return default
 
 
@@ -365,9 +352,8 @@ def _behind(content: mmap.mmap, start: int) -> Any:
 
 
 @lru_cache(maxsize=_MOST_OPEN)
-def _opened(file: Path, stamp: str) -> mmap.mmap:
+def _opened(file: Path, _stamp: str) -> mmap.mmap:
     """Map a set into memory; the icons of a page are of many sets, in turn."""
-    del stamp
     with file.open("rb") as opened:
         return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
 
@@ -387,9 +373,3 @@ def _icons_of(file: Path, stamp: str) -> _Icons | None:
     except (ValueError, RecursionError):
         return None
     return _Icons(file, stamp, values, start + len(_BEGIN) - 1, end.start()) if isinstance(values, dict) else None
-
-
-@lru_cache(maxsize=_MOST_SETS)
-def _lines_of(icons: _Icons) -> dict[bytes, int]:
-    content = _opened(icons.file, icons.stamp)
-    return {line[1]: line.end() - 1 for line in _ICON.finditer(content, icons.start, icons.end)}

@@ -24,6 +24,7 @@ from indexer.sources.records import (
     IconSet,
     Record,
     as_object,
+    as_words,
     is_unicode,
     load_facts,
     read_regular,
@@ -384,7 +385,7 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
 
 def is_package(folder: Path) -> bool:
     """Say whether a folder is a package from npm, by its package.json."""
-    return bool(_text(_package_json(folder).get("name")))
+    return bool(as_words(_package_json(folder).get("name")))
 
 
 def packages_in(node_modules: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
@@ -408,7 +409,7 @@ def packages_in(node_modules: Path) -> tuple[list[Path], list[tuple[Path, str]]]
 def has_icons(package: Path) -> bool:
     """Say whether a package is one of icons: known, or saying so in its name or keywords and shipping SVGs."""
     stated = _package_json(package)
-    name = _text(stated.get("name"))
+    name = as_words(stated.get("name"))
     if name in PACKAGES or name in WORDS_ALONE:
         return name in PACKAGES
     keywords = stated.get("keywords")
@@ -466,28 +467,17 @@ def _package_json(folder: Path) -> dict[str, Any]:
 
 
 def describe(location: Path) -> IconSet:
-    """Tell what a package says of itself."""
-    package_json = _package_json(location)
-    name = _text(package_json.get("name")) or to_text(location.name)
-    version, author = _text(package_json.get("version")), _author(package_json.get("author"))
-    return IconSet(key=name, title=name, version=version, licence=_licence(package_json), author=author)
+    """Tell what a package says of itself.
 
-
-def _licence(package_json: Mapping[str, Any]) -> str | None:
-    """Read `license`: an SPDX expression, or as in old packages an object, or a list of them."""
-    stated = package_json.get("license") or package_json.get("licenses")
-    several = stated if isinstance(stated, list) else [stated]
+    Its licence is an SPDX expression, or as in old packages an object, or a list of them; its author is an object, or
+    "Name <mail> (url)".
+    """
+    said = _package_json(location)
+    name = as_words(said.get("name")) or to_text(location.name)
+    author, licence = said.get("author"), said.get("license") or said.get("licenses")
+    author = author.get("name") if isinstance(author, dict) else author
+    author = str(author or "").partition("<")[0].partition("(")[0].strip()
+    several = licence if isinstance(licence, list) else [licence]
     types = [one.get("type") if isinstance(one, dict) else one for one in several]
-    return _text(" OR ".join(str(one) for one in types if one))
-
-
-def _author(stated: object) -> str | None:
-    """Read `author`: an object, or "Name <mail> (url)"."""
-    stated = stated.get("name") if isinstance(stated, dict) else stated
-    return _text(str(stated).split("<")[0].split("(")[0].strip()) if stated else None
-
-
-def _text(value: object) -> str | None:
-    """Take a fact as text; one too long to be written by anybody says nothing."""
-    text = str(value) if value else ""
-    return text if 0 < len(text) <= MAX_TEXT else None
+    licence = as_words(" OR ".join(str(one) for one in types if one))
+    return IconSet(name, name, version=as_words(said.get("version")), licence=licence, author=as_words(author))

@@ -218,21 +218,6 @@ def read_regular(file: Path, *, limit: int = MAX_BYTES, inside: str | None = Non
     return content
 
 
-def real_path(folder: Path) -> str:
-    """Follow all links to a source's folder; quick to ask again while the same folder stands there.
-
-    Raises:
-        OSError: it is gone.
-    """
-    facts = folder.stat()
-    return _real_path(str(folder), facts.st_dev, facts.st_ino)
-
-
-@lru_cache(maxsize=256)
-def _real_path(folder: str, device: int, inode: int) -> str:
-    return os.path.realpath(folder)
-
-
 def why_outside(real: str, inside: str) -> str | None:
     """Say of a real path that does not lie below another one where it leads, and what to do about it."""
     if is_outside(real, inside):
@@ -264,6 +249,11 @@ def load_facts(file: Path, *, inside: str | None) -> Any:
 def as_object(value: object) -> dict[str, Any]:
     """Take what should be a JSON object; anything else says nothing."""
     return value if isinstance(value, dict) else {}
+
+
+def as_words(value: object) -> str | None:
+    """Take what should be a text; anything else, and what is too long for one, says nothing."""
+    return value if isinstance(value, str) and 0 < len(value) <= MAX_TEXT else None
 
 
 def shown(value: object) -> str:

@@ -1,5 +1,6 @@
 """Recognises what lies at a location, and reads a picture of it again. A source says what its icons are called."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,7 +10,7 @@ from pathlib import Path
 from indexer.errors import ChangedError, SourceError, UnreachedError
 from indexer.library.stores import spelled, url_of
 from indexer.sources import folders, iconify, npm, stored
-from indexer.sources.folders import LIST_SUFFIXES, SUFFIXES, Exclusion, path_of_row, reason_of
+from indexer.sources.folders import LIST_SUFFIXES, SUFFIXES, Exclusion, drawing_in, path_of_row, reason_of
 from indexer.sources.records import (
     UNREAD,
     FileScan,
@@ -18,7 +19,6 @@ from indexer.sources.records import (
     from_text,
     has_digest,
     read_regular,
-    real_path,
     refuse_undecoded,
 )
 
@@ -99,7 +99,8 @@ def _read(address: PictureAddress) -> bytes:
     if address.kind not in (_FOLDER, _MANIFEST, _NPM):
         raise SourceError(f'unknown kind of source "{address.kind}"')
     folder, within = _place(address)
-    return read_regular(folder / from_text(within), inside=real_path(folder) if within else None)
+    content = read_regular(folder / from_text(within), inside=os.path.realpath(folder) if within else None)
+    return drawing_in(content, address.member)
 
 
 def _place(address: PictureAddress) -> tuple[Path, str]:

@@ -17,7 +17,7 @@ from indexer.errors import ChangedError, SourceError, StoreError, UnreachedError
 from indexer.library.durable import write_file
 from indexer.library.stores import Listed, RetryingStore, asked, open_object_store, spelled
 from indexer.sources import iconify
-from indexer.sources.folders import SUFFIXES, Exclusion, record_in, scan_file
+from indexer.sources.folders import SUFFIXES, Exclusion, drawing_in, each_symbol, record_in, scan_file
 from indexer.sources.records import (
     MAX_BYTES,
     FileScan,
@@ -97,7 +97,11 @@ def read(address: PictureAddress) -> bytes:
     """
     location = Path(address.location)
     for _ in range(2):
-        content = _get(location, address.path) if address.kind == PICTURES else _read_from_set(location, address)
+        content = (
+            drawing_in(_get(location, address.path), address.member)
+            if address.kind == PICTURES
+            else _read_from_set(location, address)
+        )
         if has_digest(content, address.digest):
             return content
         _copy.cache_clear()  # a set may be a newer one there
@@ -158,8 +162,9 @@ def _set_of(location: Path) -> IconSet:
 def _read_picture(location: Path, icon_set: IconSet, path: str, listed: Listed, stamp: str) -> FileScan:
     if (n_bytes := listed.size or 0) > MAX_BYTES:  # before it is read: several are held at once
         raise SourceError(f"file of {n_bytes / 1e6:.0f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB")
-    record = record_in(icon_set, path or location.name, content_digest(_get(location, path)))
-    return FileScan(path, stamp, records=(record,))
+    content = _get(location, path)
+    record = record_in(icon_set, path or location.name, content_digest(content))
+    return FileScan(path, stamp, records=each_symbol(record, content))
 
 
 def _read_set(location: Path, path: str, _: Listed, stamp: str) -> FileScan:

@@ -148,7 +148,7 @@ def _tool(method: Callable[..., Any]) -> Tool:
             answer = method(**{names.get(name, name): value for name, value in arguments.items()})
             return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
         except IconsError as error:  # the sentence of any other stays here
-            raise ToolError(str(error)) from error
+            raise ToolError(error.plain) from error
 
     tool = _StrictTool.from_function(call, annotations=_READ_ONLY, structured_output=False)
     fields = tool.fn_metadata.arg_model.model_fields

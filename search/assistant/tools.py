@@ -26,7 +26,7 @@ from search.drawings.frameworks import framework
 from search.drawings.write import write
 from search.engine import SearchEngine
 from search.pictures import MAX_BYTES, drawing, pixels_of, screenshot_of
-from search.query import MOST_WITHOUT, Filters, Query, Window
+from search.query import MOST_WITHOUT, Filters, Query, Window, refuse_empty
 from search.ranking.weights import GOOD_SCORE
 from search.results import Answer, Hit
 from search.screens.results import LocatedIcon
@@ -139,6 +139,7 @@ class IconTools:
         language: Annotated[Text, Field(description="the user's: de")] = "",
     ) -> Plain:
         """Find icons by meaning, looks or name, best first. Styles: outline, filled."""
+        refuse_empty(query)
         asked = Query(words=query, without=tuple(without), languages=(language,) if language else ())
         filters = Filters(sets=tuple(sets), styles=tuple(styles), licences=tuple(licences))
         return _answered(self._engine.ask(asked, filters=filters, window=Window(k=k)))

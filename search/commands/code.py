@@ -1,7 +1,6 @@
 """The commands `icons check`, `icons map` and `icons pick`: source code, sets, and needs."""
 
 import json
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -10,21 +9,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.commands.options import NamedFile, json_option, library_option, show
+from indexer.commands.options import NamedFile, json_option, library_option, refuse, show
 from indexer.languages.words import printable, say
 from indexer.library.folder import Library
 from indexer.library.named import STDIN, read_text
 from search.commands.options import (
+    engine_of,
     filter_options,
     format_option,
     look_options,
     min_score_option,
     own_languages,
+    print_written,
     refuse_look_without_code,
     refuse_two,
+    waiting,
     without_option,
+    write_page,
 )
-from search.commands.presenting import engine_of, print_written, waiting, write_page
 from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework
 from search.drawings.frameworks import framework as find_framework
@@ -81,7 +83,9 @@ def check(  # noqa: PLR0913 - one option each
     with waiting() as progress:
         checked = look(engine, places, icons=icons, max_sets=max_sets, progress=progress)
     plain = checked_sarif(checked, base=Path.cwd()) if as_sarif else checked_json(checked)
-    show(plain, _finding_lines(checked), as_json=as_json or as_sarif)
+    at = [f"{one.path}:{one.line}:{one.column}" if one.line else one.path for one in checked.findings]
+    lines = [f"{place}: {one.message}" for place, one in zip(at, checked.findings, strict=True)]
+    show(plain, lines, as_json=as_json or as_sarif)
     for line in () if as_json or as_sarif else _remarks(checked):
         say(line, err=True)
     raise click.exceptions.Exit(1 if checked.findings or (checked.not_read and not allow_unread) else 0)
@@ -89,12 +93,6 @@ def check(  # noqa: PLR0913 - one option each
 
 _MOST_REMARKS = 5
 """Lines of each kind."""
-
-
-def _finding_lines(checked: "Checked") -> list[str]:
-    """A line a finding, which begins as editors and terminals can follow it: path:line:column."""
-    places = (f"{one.path}:{one.line}:{one.column}" if one.line else one.path for one in checked.findings)
-    return [f"{place}: {one.message}" for place, one in zip(places, checked.findings, strict=True)]
 
 
 def _remarks(checked: "Checked") -> Iterator[str]:
@@ -172,7 +170,8 @@ def map(  # noqa: PLR0913 - one option each
 
     \b
     Examples:
-      icons map --from fa6-solid --to lucide --html mapping.html
+      icons map --from fa6-solid --to lucide \\
+        --html mapping.html
       icons map --from mdi --to lucide home account-circle
       icons map src/ --to lucide
       icons map src/ --to lucide --mapping mapping.csv --write
@@ -187,10 +186,10 @@ def map(  # noqa: PLR0913 - one option each
     engine = engine_of(library)
     target, keys = target_set(engine, to), source_sets(engine, sources)
     places = _places_of_code(names, file, is_written=is_written, may_be_word=bool(sources))
-    code = read_names(engine, places, sets=keys, to=target) if places else []
     listed = read_text(file, limit=_MOST_BYTES).splitlines() if file else []
-    named = icons_named(code) if places else source_names(engine, [*names, *listed], keys)
     with waiting() as progress:
+        code = read_names(engine, places, sets=keys, to=target) if places else []
+        named = icons_named(code) if places else source_names(engine, [*names, *listed], keys)
         mapped = choose(engine, map_icons(engine, named, target, progress=progress), corrections)
         rewritten = rewrite(engine, code, mapped, also_doubtful=also_doubtful, progress=progress) if places else None
     if page:
@@ -302,15 +301,12 @@ def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool
         raise click.UsageError(f'no file or folder "{lost}"{said}; name your sources, as icons map src --to lucide')
     if others := [place for place in places if place.is_file() and kind_of(place.name) is None]:
         raise click.UsageError(f'"{others[0]}" is no source code; --names "{others[0]}" reads the names in it')
-    if is_written and not places:
-        raise click.UsageError("--write changes source code; name a folder or a file")
+    refuse((is_written and not places, "--write changes source code; name a folder or a file"))
     return places
 
 
 _MOST_BYTES_OF_NEEDS = 1_000_000
 """Of a list of needs."""
-_BETWEEN = re.compile(r"[\s,]+")
-_NUMBERS = frozenset("0123456789")
 
 
 @click.command()
@@ -345,9 +341,11 @@ def pick(  # noqa: PLR0913 - one option each
 
     \b
     Examples:
-      icons pick --set lucide settings notifications "dark mode"
+      icons pick --set lucide settings notifications \\
+        "dark mode"
       icons pick --format lucide-react < needs.txt
-      icons pick --choose "1 3 2" --format svg --colour navy < needs.txt
+      icons pick --choose "1 3 2" --format svg --colour navy \\
+        < needs.txt
     """
     from indexer.library.preferences import known_preferences
     from search.code.pick import MOST_SHOWN, Picking, pick_icons, picked_json, read_needs
@@ -383,16 +381,14 @@ def _lines(needs: Sequence[str]) -> Sequence[str]:
     """Needs as arguments, or the lines of stdin where there are none, or where one is "-"."""
     if needs and needs != ("-",):
         return needs
-    if not needs and sys.stdin.isatty():
-        raise click.UsageError('say what is needed: icons pick settings "log out", or lines on stdin')
+    refuse((not needs and sys.stdin.isatty(), 'say what is needed: icons pick settings "log out", or lines on stdin'))
     return read_text(STDIN, limit=_MOST_BYTES_OF_NEEDS).splitlines()
 
 
 def _numbers(choose: str) -> Sequence[int]:
-    numbers = [number for number in _BETWEEN.split(choose) if number]
-    for number in numbers:
-        if number not in _NUMBERS:
-            raise click.BadParameter(f'"{number}" is none of 0, 1, 2, 3', param_hint="--choose")
+    numbers = choose.replace(",", " ").split()
+    if wrong := [number for number in numbers if number not in tuple("0123456789")]:
+        raise click.BadParameter(f'"{wrong[0]}" is none of 0, 1, 2, 3', param_hint="--choose")
     return [int(number) for number in numbers]
 
 

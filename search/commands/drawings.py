@@ -1,4 +1,4 @@
-"""The commands `icons export` and `icons lint`."""
+"""The commands that go through many icons at once: `icons export`, `lint` and `lab evaluate`."""
 
 import json
 from dataclasses import asdict, replace
@@ -6,13 +6,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from indexer.commands.options import NamedFile, json_option, library_option, show
-from indexer.languages.words import say
+from indexer.commands.options import (
+    NamedFile,
+    fetch_models,
+    json_option,
+    library_option,
+    refuse,
+    show,
+    warnings_as_lines,
+)
+from indexer.languages.words import counted, say
 from indexer.library.folder import Library
 from indexer.library.named import STDIN, read_named
-from search.commands.options import look_options, refuse_two
-from search.commands.presenting import engine_of, waiting, write_page
+from search.commands.options import (
+    engine_of,
+    look_options,
+    refuse_two,
+    waiting,
+    write_page,
+)
 from search.drawings.drawn import Look
 
 if TYPE_CHECKING:
@@ -68,10 +82,13 @@ def export(  # noqa: PLR0913 - one option each
     \b
     Examples:
       icons export lucide:bell lucide:house mdi:cog
-      icons export --from settings.json --as font -o src/font --replace
+      icons export --from settings.json --as font \\
+        -o src/font --replace
       icons search arrow --json | icons export - --out arrows
-      icons search arrow --json | icons export - --as sprite -o sprite.svg
-      icons export --from settings.json --as iconify --prefix app -o app.json
+      icons search arrow --json | icons export - --as sprite \\
+        -o sprite.svg
+      icons export --from settings.json --as iconify \\
+        --prefix app -o app.json
     """
     from search.drawings.export import Options, default_place, earlier_code_points, refuse_taken, write_export
     from search.drawings.export import export as export_icons
@@ -94,9 +111,8 @@ def export(  # noqa: PLR0913 - one option each
         left_out = [asdict(one) for one in exported.left_out]
         click.echo(json.dumps({**facts, "left_out": left_out, "written": [str(path) for path in written]}))
         return
-    n_icons = "1 icon" if len(exported.icons) == 1 else f"{len(exported.icons):,} icons"
     lines = [f'left out "{one.key}": {one.reason}' for one in exported.left_out]
-    lines += [*exported.remarks, f"{n_icons}; {exported.licences}"]
+    lines += [*exported.remarks, f"{counted(len(exported.icons), 'icon')}; {exported.licences}"]
     lines += [f"wrote {path}" for path in ([place] if len(written) > 2 else written)]
     for line in lines:
         say(line, err=True)
@@ -108,8 +124,7 @@ def _collection(keys: tuple[str, ...], file: Path | None, name: str | None) -> "
     from search.query import refuse_broken
 
     refuse_two(("--from", file), ("KEY", keys), what="two ways to name icons")
-    if not keys and file is None:
-        raise click.UsageError("name icons, as lucide:bell, or a collection with --from FILE")
+    refuse((not keys and file is None, "name icons, as lucide:bell, or a collection with --from FILE"))
     if file is not None or keys == ("-",):
         source = file or STDIN
         name_there = _NAME if source == STDIN else source.stem
@@ -182,8 +197,8 @@ def lint(
         for rule in RULES.values():
             say(f"{rule.id:<15} {rule.severity:<8} {rule.looks_at}")
         return
-    if not asked["folders"] and not asked["sets"]:
-        raise click.UsageError("nothing to look at; give a folder of icons, or --set KEY of the library")
+    is_asked = asked["folders"] or asked["sets"]
+    refuse((not is_asked, "nothing to look at; give a folder of icons, or --set KEY of the library"))
     refuse_two(("--long", is_long), ("--max", most), what="all findings and some")
     with ProgressLine() as view:
         report = find(LintOptions(**asked), library=library, progress=view)
@@ -194,3 +209,123 @@ def lint(
         say(f'Warning: the exception "{pattern}" accepts nothing', err=True)
     show(report.to_json(), lines_of(report, most=None if is_long else most or FEW), as_json=as_json)
     raise click.exceptions.Exit(1 if report.findings else 0)
+
+
+_WITH_SCREENS = frozenset(("seed", "library", "as_json", "screens_from"))
+"""Options that `--screens-from` goes with."""
+
+
+@click.command()
+@click.option(
+    "--queries",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="JSONL file of queries with their right answers. Repeatable. Over the bundled samples: the Lucide benchmark.",
+)
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="NAME",
+    callback=fetch_models,
+    help="An encoder to compare: as for `icons index`, or a fingerprint. Repeatable; else the one in use.",
+)
+@click.option("--picture-weight", type=click.FloatRange(0, 1), help="Of the fused ranker; else the library's own.")
+@click.option("--tag-weight", type=click.FloatRange(0, 1), help="Of tags in the fused ranker; else the library's own.")
+@click.option(
+    "--tags",
+    "n_tags",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="Tags of the library to ask for, in both regimes; 0 for none.",
+)
+@click.option(
+    "--names",
+    "n_names",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="Names of the library to ask for, as they are and as people mistype them; 0 for none.",
+)
+@click.option(
+    "--screenshots",
+    "n_screenshots",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="Icons to look for by screenshots of them; 0 for none.",
+)
+@click.option(
+    "--scores",
+    "n_scored",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="Queries to tell by how often a least score errs; 0 for none.",
+)
+@click.option(
+    "--screens-from",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Measure instead how well icons are found and named in this folder of prepared screens.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of screenshots and intervals.")
+@click.option("--report", type=click.Path(path_type=Path, dir_okay=False, writable=True), help="Write an HTML page.")
+@library_option
+@json_option
+def evaluate(
+    library: Library,
+    screens_from: Path | None,
+    report: Path | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Measure how well icons are found: by what they mean, by how they look, and from screenshots.
+
+    Ranks all icons by the vectors of names, of pictures, and of all, asks the engine as people do, and tells how high
+    the right ones stand, with 95 % intervals. What the library's tags add is seen in two regimes: none of them known,
+    all known. docs/evaluation.md says how to write queries for a library of your own.
+
+    \b
+    Examples:
+      icons lab evaluate --report report.html
+      icons lab evaluate --queries mine.jsonl \\
+        --model bundled --model local-dir:other
+      icons lab evaluate --screenshots 0 --json \\
+        | jq '.rows[] | {task, ranker, figures}'
+      icons lab evaluate --screens-from FOLDER
+    """
+    from indexer.reports.figures import check_page, write_page
+    from indexer.reports.terminal import ProgressLine
+    from search.evaluation.evaluate import EvaluateOptions, Subject
+    from search.evaluation.evaluate import evaluate as evaluate_subject
+    from search.evaluation.findings import evaluation_json, print_summary, report_html
+
+    if screens_from:
+        from indexer.reports.figures import RESAMPLES
+        from search.evaluation.screens import evaluate_screens, print_screens
+
+        ctx = click.get_current_context()
+        typed = [one for one in ctx.command.params if one.name not in _WITH_SCREENS and one.name]
+        sources = {one.opts[0]: ctx.get_parameter_source(one.name or "") for one in typed}
+        others = ", ".join(name for name, source in sources.items() if source is not ParameterSource.DEFAULT)
+        refuse((others, f"--screens-from measures boxes and names in screens alone; leave out {others}"))
+        with warnings_as_lines(), ProgressLine() as progress:
+            screens = evaluate_screens(Subject(library), screens_from, progress, seed=options["seed"])
+        if as_json:
+            click.echo(json.dumps({**asdict(screens), "resamples": RESAMPLES}))
+        else:
+            print_screens(screens)
+        return
+    if report:
+        check_page(report)
+    with warnings_as_lines(), ProgressLine() as progress:
+        subject = Subject(library)
+        evaluation = evaluate_subject(subject, EvaluateOptions(**options), progress)
+    if as_json:
+        click.echo(json.dumps(evaluation_json(evaluation)))
+    else:
+        print_summary(evaluation)
+    if report:
+        write_page(report, report_html(evaluation, subject.corpus.content_of))
+        say(f"wrote {report}", err=True)

@@ -1,22 +1,37 @@
-"""Options that several commands take which ask: filters, languages, looks of copies, formats of code."""
+"""What the commands share that ask: options, and how answers are shown; results to stdout, all else to stderr."""
 
+import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from indexer.commands.options import Function
-from indexer.errors import IconsError
+from indexer.commands.options import Function, Option, refuse, warnings_as_lines
+from indexer.errors import IconsError, RenderError, SourceError
 from indexer.languages.letters import is_locale, language_of
+from indexer.languages.words import STYLES, printable, say
+from indexer.library.folder import Library
+from indexer.library.named import write_result
 from indexer.sources.records import FAMILIES
 from search.drawings.drawn import CORNERS, Look
 from search.drawings.frameworks import FRAMEWORKS, Framework, framework
-from search.query import Filters
+from search.query import Filters, Query, Window
+from search.results import Answer, Hit, envelope
 
-Option = Callable[[Any], Any]
+if TYPE_CHECKING:
+    from indexer.reports.terminal import Progress
+    from search.code.pick import Written
+    from search.drawings.write import Snippet
+    from search.engine import SearchEngine
 
 
 def family(into: str, make: Callable[..., Any], options: Mapping[str, Option]) -> Callable[[Function], Function]:
@@ -35,12 +50,34 @@ def family(into: str, make: Callable[..., Any], options: Mapping[str, Option]) -
     return decorate
 
 
-def _labels_beginning(ctx: click.Context, kind: str, incomplete: str) -> list[str]:
-    from search.commands.serve import labels_beginning, styles_beginning
+MOST = 50
+_LABELS = "SELECT value FROM labels WHERE kind = ? AND value GLOB ? AND value NOT GLOB '* *' ORDER BY n DESC LIMIT ?"
+"""Shells would cut a value with a space into words."""
 
+
+def _labels_beginning(ctx: click.Context, kind: str, incomplete: str) -> list[str]:
     library = ctx.params["library"]
     found = labels_beginning(library, kind, incomplete)
     return found or (styles_beginning(library, kind, incomplete) if kind in ("style", "corner") else [])
+
+
+def styles_beginning(library: Library, kind: str, start: str) -> list[str]:
+    """Words for the library's styles, or corners, that begin so: "solid" where icons are filled."""
+    held = set(labels_beginning(library, kind, ""))
+    return [word for word, style in STYLES.items() if style in held and start and word.startswith(start)]
+
+
+def labels_beginning(library: Library, kind: str, start: str) -> list[str]:
+    """Values of a kind (set, style, corner, category, tag, licence) that begin so, the most frequent first."""
+    pattern = "".join(f"[{sign}]" if sign in "*?[" else sign for sign in start) + "*"
+    for generation in library.candidates():
+        try:
+            with closing(sqlite3.connect(f"{generation.catalog.as_uri()}?mode=ro&immutable=1", uri=True)) as catalog:
+                found = catalog.execute(_LABELS, (kind, pattern, MOST))
+                return [value for (value,) in found if value == printable(value)]
+        except (sqlite3.Error, UnicodeError):
+            continue
+    return []
 
 
 def _values(option: str, name: str, metavar: str, chosen: str, *, also: Sequence[str] = ()) -> Option:
@@ -175,8 +212,8 @@ def refuse_look_without_code(look: Look, framework: Framework | None) -> None:
     Raises:
         click.UsageError: that is so.
     """
-    if look != Look() and framework is None:
-        raise click.UsageError("a colour, stroke, size or corner is for code; say which with --format, as svg")
+    has_code = look == Look() or framework is not None
+    refuse((not has_code, "a colour, stroke, size or corner is for code; say which with --format, as svg"))
 
 
 def refuse_two(*options: tuple[str, object], what: str = "two forms of output") -> None:
@@ -188,3 +225,165 @@ def refuse_two(*options: tuple[str, object], what: str = "two forms of output") 
     chosen = [name for name, value in options if value]
     if len(chosen) > 1:
         raise click.UsageError(f"{chosen[0]} and {chosen[1]} are {what}; give one of them")
+
+
+def engine_of(library: Library) -> "SearchEngine":
+    """Open a library.
+
+    Raises:
+        LibraryError: it can't be read.
+    """
+    from search.engine import SearchEngine
+
+    with warnings_as_lines():
+        return SearchEngine.open(library)
+
+
+@contextmanager
+def waiting() -> "Iterator[Progress]":
+    """Show whoever waits longer than a moment how far a work is."""
+    from indexer.reports.terminal import ProgressLine, patient
+
+    with ProgressLine() as line:
+        yield patient(line)
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """A question to a library."""
+
+    engine: "SearchEngine"
+    asked: str
+    """The question as a person would call it."""
+    query: Query
+    filters: Filters
+    window: Window
+
+    def show(self, *, as_json: bool, long: bool, sheet: Path | None, is_opened: bool) -> None:
+        """Ask, and show what was found; `long`: with files, variants and equal drawings; `is_opened`: in the browser.
+
+        Sheets come first: where one can't be written, stdout stays empty.
+
+        Raises:
+            click.exceptions.Exit: with 1, nothing was found.
+        """
+        started = time.perf_counter()
+        try:
+            with warnings_as_lines():  # pictures and the number are those of the generation that answers
+                found, engine = self.engine.together(
+                    lambda engine: (engine.ask(self.query, filters=self.filters, window=self.window), engine)
+                )
+        except RenderError as error:
+            raise IconsError(f"{self.asked} can't be looked for: {error}") from error
+        seconds = time.perf_counter() - started
+        for note in self._notes(found):
+            say(note, err=True)
+        if found.hits and (sheet or is_opened):
+            self._write_sheets(engine, found.hits, sheet, is_opened=is_opened)
+        if as_json:
+            whole = envelope(self.query.words, found, generation=engine.generation.number, seconds=seconds)
+            click.echo(json.dumps(whole))
+        elif found.hits:
+            self._print_table(engine, found, long=long)
+        if not found.hits:
+            say(self._nothing(found), err=True)
+            raise click.exceptions.Exit(1)
+
+    def _notes(self, found: Answer) -> Iterator[str]:
+        if found.read_as:
+            yield str(found.read_as)
+        if found.spelled:
+            yield f'did you mean "{found.spelled}"?'
+        if found.is_doubtful:
+            yield f"no good match for {self.asked}; these come nearest"
+
+    def _print_table(self, engine: "SearchEngine", found: Answer, *, long: bool) -> None:
+        from search.showing.tables import print_answer
+
+        first, last = self.window.offset + 1, self.window.offset + len(found.hits)
+        draw(engine, found.hits, first=first)
+        print_answer(found, first=first, is_ranked=not self.query.is_empty, long=long)
+        if last < found.n_found or found.is_more:
+            click.echo(f"{first:,} to {last:,} of {found.counted}; --offset {last} goes on", err=True)
+
+    def _write_sheets(
+        self, engine: "SearchEngine", hits: Sequence[Hit], sheet: Path | None, *, is_opened: bool
+    ) -> None:
+        from search.showing.sheets import sheet_html, sheet_png
+
+        is_png = sheet is not None and sheet.suffix.lower() == ".png"
+        with waiting(), warnings_as_lines():
+            pictures = pictures_of(engine, hits)
+            page = sheet_html(self.asked, pictures).encode() if is_opened or not is_png else b""
+            content = sheet_png(self.asked, pictures) if is_png else page
+        if sheet:
+            write_page(content, sheet, option="--sheet")
+        if is_opened:
+            write_page(page, None, option="--sheet", is_opened=True)
+
+    def _nothing(self, found: Answer) -> str:
+        if found.n_found:
+            return f"{self.asked} finds {found.counted}; --offset {self.window.offset} leaves out all of them"
+        if self.query.is_empty:
+            return "no icon of this library passes these filters"
+        is_filtered = self.filters != Filters()
+        line = f"nothing found for {self.asked}" + (" with these filters" if is_filtered else "")
+        if is_filtered and not self.engine.ask(Query(), filters=self.filters, window=Window(k=1)).n_found:
+            return f"{line}, which no icon of this library passes"
+        is_cut = not self.query.keyword and self.window.min_score != 0
+        return f"{line}; --min-score 0 shows what is nearest" if is_cut else line
+
+
+def print_written(written: "Written", framework: Framework) -> None:
+    """Print several icons as code; say what could not be written, and what it needs."""
+    for place, why in written.refused:
+        say(f"{place} is not written: {why}", err=True)
+    print_code(written.remarked, written.snippet, framework)
+    if written.snippet.install:
+        say(f"to install: {written.snippet.install}", err=True)
+
+
+def print_code(code: str, snippet: "Snippet", framework: Framework) -> None:
+    """Print code as it is, but for what a terminal would obey; say what of a look could not be stated."""
+    if snippet.left_out:
+        options = ", ".join(f"--{name.replace('_', '-')}" if name != "stroke" else "lines" for name in snippet.left_out)
+        say(f"{options} left out: {framework.name} has no way to say it; --format react does", err=True)
+    click.echo(printable(code, keep="\t\n") if sys.stdout.isatty() else code)
+
+
+def draw(engine: "SearchEngine", hits: Sequence[Hit], *, first: int | None) -> None:
+    """Draw hits where the terminal can and ICONS_PICTURES does not forbid it; with ranks, counted from `first`."""
+    from search.showing.terminal import MOST_DRAWN, can_draw, draw_pictures
+
+    if os.environ.get("ICONS_PICTURES", "").lower() in ("0", "no", "off", "false") or not can_draw():
+        return
+    drawn = pictures_of(engine, hits[:MOST_DRAWN])
+    ranks = [""] * len(drawn) if first is None else [f"{first + number} " for number in range(len(drawn))]
+    draw_pictures([(rank + hit.name, content) for rank, (hit, content) in zip(ranks, drawn, strict=True)])
+
+
+def pictures_of(engine: "SearchEngine", hits: Sequence[Hit]) -> list[tuple[Hit, bytes | None]]:
+    """Read the pictures of hits; None, and a line that says so, where a source has gone or changed."""
+    contents: dict[int, bytes | None] = {}
+    for hit in sorted(hits, key=lambda hit: hit.path):  # icons of one file beside each other: it is parsed once
+        try:
+            contents[hit.id] = engine.picture(hit.id)
+        except SourceError as error:
+            say(f"Warning: {error}", err=True)
+            contents[hit.id] = None
+    return [(hit, contents[hit.id]) for hit in hits]
+
+
+def write_page(content: bytes, path: Path | None, *, option: str, is_opened: bool = False) -> None:
+    """Write a page to what an option names, else over the last one in the user's cache; show it if asked to."""
+    from platformdirs import user_cache_path
+
+    pages = user_cache_path("icons") / "pages"
+    if path is None:
+        with suppress(OSError):  # which writing the page says
+            pages.mkdir(mode=0o700, parents=True, exist_ok=True)  # nobody else can open what is in it
+    place = path or pages / f"{option.removeprefix('--')}.html"
+    write_result(place, content, option=option)
+    say(f"wrote {place}", err=True)
+    if is_opened:
+        click.launch(place.absolute().as_uri())

@@ -11,29 +11,30 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from indexer.commands.build import add, failures, remove, status
-from indexer.commands.options import NamedFile, json_option, library_option, options
+from indexer.commands.options import NamedFile, json_option, library_option, options, refuse
 from indexer.errors import IconsError, RenderError
-from indexer.languages.words import say
+from indexer.languages.words import counted, say
 from indexer.library.folder import Library
 from indexer.library.named import read_named
 from search.commands.options import (
+    engine_of,
     filter_options,
     format_option,
     look_options,
     min_score_option,
+    print_written,
     refuse_look_without_code,
     refuse_two,
+    waiting,
+    write_page,
 )
-from search.commands.presenting import engine_of, print_written, waiting, write_page
 from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework
 from search.query import MOST_HITS, Filters, Query
 
 if TYPE_CHECKING:
-    from indexer.rendering.screenshot import Screenshot
     from search.engine import SearchEngine
     from search.screens.locate import LocatedFile
-    from search.screens.results import LocatedPicture
 
 page_options = options(
     click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page of framed icons."),
@@ -78,7 +79,8 @@ def locate(  # noqa: PLR0913 - one option each
       icons locate shot.png
       icons locate shot.png --set lucide --open
       icons locate bar.png --format lucide-react
-      icons locate screens/*.png --json | jq -c '.[] | [.file, .n_found]'
+      icons locate screens/*.png --json \\
+        | jq -c '.[] | [.file, .n_found]'
       icons locate shot.png --html found.html
     """
     from search.code.pick import served_sets, write_picks
@@ -93,11 +95,17 @@ def locate(  # noqa: PLR0913 - one option each
     asked: dict[str, Any] = {"filters": filters, "k": k, "as_kind": as_kind, "min_score": min_score}
     has_page = html or is_opened
 
-    def seek(shot: "Screenshot") -> tuple["LocatedPicture", int]:
-        return engine.together(lambda one: (one.locate(shot.pixels, icon=shot.icon, **asked), one.generation.number))
-
     with waiting() as progress:
-        found = list(locate_files(shots, seek, size=engine.image_size, shows=bool(has_page), progress=progress))
+        files = locate_files(
+            shots,
+            lambda shot: engine.together(
+                lambda one: (one.locate(shot.pixels, icon=shot.icon, **asked), one.generation.number)
+            ),
+            size=engine.image_size,
+            shows=bool(has_page),
+            progress=progress,
+        )
+        found = list(files)
     if len(found) == 1 and found[0].error:
         raise IconsError(found[0].error)
     if has_page:
@@ -158,7 +166,7 @@ def _remarks(file: "LocatedFile") -> Iterator[str]:
     if located.is_cut:
         yield f'"{file.name}" has more than {len(located.icons):,} icons; the surest of them are shown'
     if n_doubtful := len(located.doubtful):
-        yield f'"{file.name}": {n_doubtful:,} icon{"s" if n_doubtful != 1 else ""} without a good match'
+        yield f'"{file.name}": {counted(n_doubtful, "icon")} without a good match'
 
 
 class _UsageGroup(click.Group):
@@ -228,8 +236,8 @@ def find(  # noqa: PLR0913 - one option each
     from search.screens.usage_page import print_uses, uses_page
 
     words = " ".join(query).strip()
-    if bool(words) == bool(image):
-        raise click.UsageError("say what to look for: an icon as mdi:home, words, or --image FILE; one of them")
+    is_one = bool(words) != bool(image)
+    refuse((not is_one, "say what to look for: an icon as mdi:home, words, or --image FILE; one of them"))
     started, least = time.perf_counter(), LEAST_SCORE if min_score is None else min_score
     index, engine = UsageIndex.open(library.root), engine_of(library)
     with index.explaining():
@@ -241,8 +249,8 @@ def find(  # noqa: PLR0913 - one option each
         else:
             found = uses_of_words(index, engine, Query(words=words), filters=filters, k=k, least=least)
     if as_json:
-        whole = asdict(found) | {"generation": index.generation.number}
-        click.echo(json.dumps({"query": words, **whole, "ms": round(1000 * (time.perf_counter() - started), 2)}))
+        how = {"generation": index.generation.number, "ms": round(1000 * (time.perf_counter() - started), 2)}
+        click.echo(json.dumps({"query": words, **asdict(found), **how}))
     asked = f'"{words}"' if words else "the picture"
     if not found.uses:
         near = f"; the likeliest place has a score of {found.best:.2f}, --min-score shows it" if found.best else ""
@@ -255,7 +263,7 @@ def find(  # noqa: PLR0913 - one option each
     if not as_json:
         print_uses(found)
         more = f"; -k {min(found.n_found, MOST_HITS)} shows all" if len(found.uses) < found.n_found else ""
-        say(f"{found.n_found:,} places on {found.n_screens:,} screenshots{more}", err=True)
+        say(f"{counted(found.n_found, 'place')} on {counted(found.n_screens, 'screenshot')}{more}", err=True)
 
 
 @usage.command()
@@ -273,7 +281,8 @@ def report(library: Library, sets: tuple[str, ...], html: Path | None, is_opened
     Examples:
       icons usage report --set lucide
       icons usage report --set lucide --html report.html
-      icons usage report --set lucide --json | jq '.foreign[] | [.icon, .n, .ours]'
+      icons usage report --set lucide --json \\
+        | jq '.foreign[] | [.icon, .n, .ours]'
     """
     from search.screens.opened import UsageIndex
     from search.screens.usage_page import print_report, report_page

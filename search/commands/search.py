@@ -15,17 +15,20 @@ from indexer.languages.words import printable
 from indexer.library.folder import Library
 from indexer.library.named import read_named
 from search.commands.options import (
+    Answering,
+    draw,
+    engine_of,
     family,
     filter_options,
     format_option,
     look_options,
     min_score_option,
     own_languages,
+    print_code,
     refuse_look_without_code,
     refuse_two,
     without_option,
 )
-from search.commands.presenting import Answering, draw, engine_of, print_code
 from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework
 from search.query import MOST_HITS, MOST_OFFSET, SORTS, Filters, Query, Window, pasted_svg
@@ -108,7 +111,8 @@ def search(  # noqa: PLR0913 - one option each
     \b
     Examples:
       icons search arrow
-      icons search "go back" -k 5 --set mdi --licence permissive
+      icons search "go back" -k 5 --set mdi \\
+        --licence permissive
       icons search --image shot.png settings --not filled
       icons search --like mdi:home --only animated=no
       icons search --keyword --facets -- 'arrow* -down'
@@ -183,15 +187,21 @@ def show(
     \b
     Examples:
       icons show mdi:home
-      icons show lucide:house --json | jq .near_duplicates[].key
+      icons show lucide:house --json \\
+        | jq .near_duplicates[].key
       icons show lucide:house --svg > house.svg
-      icons show lucide:house --format vue --colour navy --stroke-width 1.5 > House.vue
+      icons show lucide:house --format vue --colour navy \\
+        --stroke-width 1.5 > House.vue
     """
 
     refuse_two(("--svg", as_svg), ("--format", framework), ("--json", as_json))
     refuse_look_without_code(look, framework)
     engine = engine_of(library)
-    for details in [engine.show(engine.find(key)) for key in keys]:
+    known = [engine.show(engine.find(key)) for key in keys]
+    if as_json:
+        plain = [asdict(details) for details in known]
+        click.echo(json.dumps(plain if len(plain) > 1 else plain[0]))
+    for details in () if as_json else known:
         hit = details.hit
         if as_svg:
             from indexer.rendering.render import svg_document
@@ -207,8 +217,6 @@ def show(
 
             snippet = write_hit(engine, hit, framework, look)
             print_code(snippet.code, snippet, framework)
-        elif as_json:
-            click.echo(json.dumps(asdict(details)))
         else:
             from search.showing.tables import print_details
 

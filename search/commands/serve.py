@@ -1,24 +1,15 @@
 """The commands `icons serve`, `mcp`, `completion` and `config`."""
 
 import os
-import sqlite3
-from contextlib import closing
 from dataclasses import asdict, replace
 from typing import Any
 
 import click
 from click.shell_completion import get_completion_class
 
-from indexer.commands.options import json_option, library_option, show
-from indexer.languages.words import STYLES, printable
+from indexer.commands.options import json_option, library_option, refuse, show
 from indexer.library.folder import Library
-from search.commands.options import refuse_two
-from search.commands.presenting import engine_of
-
-
-def _or_variable(_ctx: click.Context, _parameter: click.Parameter, token: str | None) -> str | None:
-    """The token, or what ICONS_TOKEN holds: click takes an empty variable for none, which lets all in."""
-    return os.environ.get("ICONS_TOKEN") if token is None else token
+from search.commands.options import engine_of, refuse_two
 
 
 @click.command()
@@ -26,7 +17,7 @@ def _or_variable(_ctx: click.Context, _parameter: click.Parameter, token: str | 
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any that is free.")
 @click.option(
     "--token",
-    callback=_or_variable,
+    default=lambda: os.environ.get("ICONS_TOKEN"),  # click itself takes an empty one for none, which lets all in
     help="Answer only who sends it; ICONS_TOKEN sets it too, and hides it from `ps`.",
 )
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Answer under this name too. Repeatable.")
@@ -50,7 +41,7 @@ def serve(library: Library, upload_mb: float | None, **options: Any) -> None:
 
     \b
     Examples:
-      icons serve                                   # then open http://127.0.0.1:8000
+      icons serve              # then open 127.0.0.1:8000
       ICONS_TOKEN=secret icons serve --host 0.0.0.0 --port 80
       curl 'http://127.0.0.1:8000/api/v1/search?q=go+back&k=3'
     """
@@ -74,17 +65,12 @@ def mcp(library: Library) -> None:
 
     \b
     Examples:
-      icons mcp                                     # what the assistant runs
+      icons mcp                      # what the assistant runs
       icons mcp --library ~/design/library
     """
     from search.assistant.server import assist
 
     assist(library)
-
-
-MOST = 50
-_LABELS = "SELECT value FROM labels WHERE kind = ? AND value GLOB ? AND value NOT GLOB '* *' ORDER BY n DESC LIMIT ?"
-"""Shells would cut a value with a space into words."""
 
 
 @click.command(no_args_is_help=True)
@@ -95,9 +81,12 @@ def completion(ctx: click.Context, shell: str) -> None:
 
     \b
     Install it once:
-      bash   icons completion bash > ~/.local/share/bash-completion/completions/icons
-      zsh    icons completion zsh > ~/.zfunc/_icons        (~/.zfunc must be in fpath)
-      fish   icons completion fish > ~/.config/fish/completions/icons.fish
+      cd ~/.local/share/bash-completion/completions
+      icons completion bash > icons
+      cd ~/.zfunc                    # which must be in fpath
+      icons completion zsh > _icons
+      cd ~/.config/fish/completions
+      icons completion fish > icons.fish
     For this session alone:
       eval "$(icons completion bash)"
     """
@@ -106,25 +95,6 @@ def completion(ctx: click.Context, shell: str) -> None:
     assert found is not None
     script = found(root.command, {}, "icons", "_ICONS_COMPLETE")
     click.echo(script.source_template % script.source_vars())
-
-
-def styles_beginning(library: Library, kind: str, start: str) -> list[str]:
-    """Words for the library's styles, or corners, that begin so: "solid" where icons are filled."""
-    held = set(labels_beginning(library, kind, ""))
-    return [word for word, style in STYLES.items() if style in held and start and word.startswith(start)]
-
-
-def labels_beginning(library: Library, kind: str, start: str) -> list[str]:
-    """Values of a kind (set, style, corner, category, tag, licence) that begin so, the most frequent first."""
-    pattern = "".join(f"[{sign}]" if sign in "*?[" else sign for sign in start) + "*"
-    for generation in library.candidates():
-        try:
-            with closing(sqlite3.connect(f"{generation.catalog.as_uri()}?mode=ro&immutable=1", uri=True)) as catalog:
-                found = catalog.execute(_LABELS, (kind, pattern, MOST))
-                return [value for (value,) in found if value == printable(value)]
-        except (sqlite3.Error, UnicodeError):
-            continue
-    return []
 
 
 @click.command()
@@ -142,7 +112,7 @@ def config(library: Library, name: str | None, values: tuple[str, ...], is_none:
     \b
     Examples:
       icons config
-      icons config sets lucide tabler
+      icons config sets lucide mdi
       icons config sets --none
       icons config format lucide-react
     """
@@ -150,10 +120,10 @@ def config(library: Library, name: str | None, values: tuple[str, ...], is_none:
     from search.drawings.frameworks import framework
 
     refuse_two(("VALUE", values), ("--none", is_none), what="a choice and none")
-    if is_none and name is None:
-        raise click.UsageError("--none needs to know of what: sets, or format")
-    if name == "format" and len(values) > 1:
-        raise click.UsageError("code has one format; name one")
+    refuse(
+        (is_none and name is None, "--none needs to know of what: sets, or format"),
+        (name == "format" and len(values) > 1, "code has one format; name one"),
+    )
     if name is not None and (values or is_none):
         known = known_preferences(library)
         if name == "sets":

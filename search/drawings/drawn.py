@@ -42,7 +42,8 @@ class NamedIcon:
     """The file that holds it: npm packages tell their icons of one name apart by folders alone."""
 
 
-def _is_colour(text: str) -> bool:
+def is_colour(text: str) -> bool:
+    """Whether a text is a colour that copies may have: #08f, navy."""
     from tinycss2 import color5  # no command but those with a colour needs it
 
     return re.search(COLOUR, text) is not None and text.isprintable() and color5.parse_color(text) is not None
@@ -68,7 +69,7 @@ class Look:
 
     def __post_init__(self) -> None:
         stated: tuple[tuple[str, Any, Callable[[Any], bool], str], ...] = (
-            ("colour", self.colour, _is_colour, "a name or a number as CSS has them: navy, #08f"),
+            ("colour", self.colour, is_colour, "a name or a number as CSS has them: navy, #08f"),
             (
                 *("stroke width", self.stroke_width, lambda width: 0 < width <= WIDEST_STROKE),
                 f"a number above 0, {WIDEST_STROKE} at most",

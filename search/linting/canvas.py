@@ -336,7 +336,7 @@ RULES = (
         "colour",
         "warning",
         "paints other than currentColor, in a set of one colour",
-        "write currentColor in place of the colour",
+        "paint it as the others are; currentColor takes the colour of a text",
         find_colours,
     ),
     Rule(

@@ -54,6 +54,11 @@ class IconFile:
         return f"{self.set}:{self.name}"
 
     @property
+    def label(self) -> str:
+        """As a person finds it: its file in the source, or its name where that holds several."""
+        return self.name if self.address.member else self.address.path or self.name
+
+    @property
     def place(self) -> str:
         """The file in which it lies."""
         return self.address.place

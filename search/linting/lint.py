@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from indexer.errors import IconsError, RenderError, SourceError
-from indexer.languages.words import printable
+from indexer.languages.words import counted, printable
 from indexer.library.folder import Library, require
 from indexer.library.foreign import from_plain
 from indexer.rendering.draw_pool import DrawPool
@@ -271,13 +271,13 @@ def lint_page(report: Report, *, progress: Progress) -> str:
                 finds.append(_find(finding, lambda icon: _picture(icon, pool, report)))
                 progress("Laying out the page", next(n_done), n_all)
             left_out = f"; the first {len(finds):,} are shown" if len(finds) < len(findings) else ""
-            about = f"{_counted(len(findings), RULES[rule].severity)}{left_out}: {escape(RULES[rule].looks_at)}"
+            about = f"{counted(len(findings), RULES[rule].severity)}{left_out}: {escape(RULES[rule].looks_at)}"
             sections.append(
                 f'<section><h2 id="{rule}">{rule} <small>{about}</small></h2><p class="mend">To mend it: '
                 f'{escape(RULES[rule].mend)}.</p><div class="finds">{"".join(finds)}</div></section>'
             )
     sets = ", ".join(map(printable, report.sets[:3])) + (" ..." if len(report.sets) > 3 else "")
-    title = f"{_counted(len(report.findings), 'finding')} in {report.n_icons:,} icons of {sets or 'no set'}"
+    title = f"{counted(len(report.findings), 'finding')} in {report.n_icons:,} icons of {sets or 'no set'}"
     first = "Beside an odd icon, with a dashed frame: a usual one of its set, or those that it looks like."
     accepted = [f"{report.n_accepted:,} findings were accepted and are left out."] if report.n_accepted else []
     facts = [first if report.findings else "Nothing was found.", *accepted]
@@ -290,13 +290,9 @@ def _by_rule(report: Report) -> dict[str, list[Finding]]:
     return {rule: findings for rule, findings in by_rule.items() if findings}
 
 
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' if n != 1 else ''}"
-
-
 def _label(finding: Finding) -> str:
-    """The icon's name, unless what is found says several; the set's, where all of it is meant."""
-    return finding.icons[0].name if len(finding.icons) == 1 else "" if finding.icons else finding.set
+    """The icon's file or name, unless what is found says several; the set's, where all of it is meant."""
+    return finding.icons[0].label if len(finding.icons) == 1 else "" if finding.icons else finding.set
 
 
 def _find(finding: Finding, picture: Callable[[IconFile], str]) -> str:
@@ -335,7 +331,7 @@ def lines_of(report: Report, *, most: int | None) -> Iterator[str]:
     for rule, findings in _by_rule(report).items():
         severities = {found.severity for found in findings}
         severity = severities.pop() if len(severities) == 1 else RULES[rule].severity
-        yield f"{rule}  {_counted(len(findings), severity)}"
+        yield f"{rule}  {counted(len(findings), severity)}"
         for finding in findings[:most]:
             yield from _finding_lines(finding, is_whole=most is None)
         if most is not None and len(findings) > most:
@@ -343,8 +339,8 @@ def lines_of(report: Report, *, most: int | None) -> Iterator[str]:
         yield from textwrap.wrap(f"mend: {RULES[rule].mend}", WIDTH, initial_indent="  ", subsequent_indent="        ")
         yield ""
     accepted = f"; {report.n_accepted:,} accepted" if report.n_accepted else ""
-    found = _counted(len(report.findings), "finding") if report.findings else "nothing found"
-    yield f"{found} in {_counted(report.n_icons, 'icon')}{accepted}"
+    found = counted(len(report.findings), "finding") if report.findings else "nothing found"
+    yield f"{found} in {counted(report.n_icons, 'icon')}{accepted}"
 
 
 def _finding_lines(finding: Finding, *, is_whole: bool) -> Iterator[str]:

@@ -39,8 +39,12 @@ def find_identical(group: Group) -> Iterator[Violation]:
         looks = {(group.seen.icons[row].file.style, group.seen.icons[row].file.size) for row in rows}
         of_words = {group.seen.icons[row].file.words: row for row in reversed(rows)}
         alike = rows if len(looks) == 1 else sorted(of_words.values())
+        addresses = {row: group.seen.icons[row].file.address for row in alike}
+        # One drawing under several names is what aliases of Iconify are.
+        drawings = {(one.digest if "iconify" in one.kind else row): row for row, one in reversed(addresses.items())}
+        alike = sorted(drawings.values())
         if len(alike) > 1:
-            names = ", ".join(group.seen.icons[row].file.name for row in alike[:4])
+            names = ", ".join(group.seen.icons[row].file.label for row in alike[:4])
             more = f" and {len(alike) - 4} more" if len(alike) > 4 else ""
             yield Violation(tuple(alike), f"{len(alike)} icons show the same picture: {names}{more}")
 
@@ -58,11 +62,12 @@ def find_near(group: Group) -> Iterator[Violation]:
     repeated = {row for rows in _drawn_alike(group).values() for row in rows[1:]}
     rows = np.array([r for r in group.rows.tolist() if group.seen.drawn[r] and r not in repeated], np.int64)
     for one, other in _candidates(group, rows):
-        different = _near(group.ink(one), group.ink(other))
+        files = group.seen.icons[one].file, group.seen.icons[other].file
+        is_variant = files[0].words == files[1].words and files[0].size != files[1].size
+        different = None if is_variant else _near(group.ink(one), group.ink(other))
         if different is not None:
             share = f"{different:.1%}" if different >= 0.001 else "less than 0.1%"
-            names = group.seen.icons[one].file.name, group.seen.icons[other].file.name
-            yield Violation((one, other), f"{names[0]} and {names[1]} differ in {share} of their ink")
+            yield Violation((one, other), f"{files[0].label} and {files[1].label} differ in {share} of their ink")
 
 
 def _candidates(group: Group, rows: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

@@ -40,8 +40,10 @@ def publish(library: "Library", address: str, sends_pictures: bool | None, repli
     \b
     Examples:
       icons lab publish milvus://localhost:19530/icons
-      icons lab publish milvus+tls://vectors.example/icons --replicas 2
-      icons search "arrow" --library milvus://localhost:19530/icons
+      icons lab publish milvus+tls://vectors.example/icons \\
+        --replicas 2
+      icons search "arrow" \\
+        --library milvus://localhost:19530/icons
     """
     from indexer.reports.terminal import ProgressLine
     from search.publishing.publish import publish as send

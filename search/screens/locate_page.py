@@ -10,7 +10,7 @@ from itertools import count
 
 from rich.cells import cell_len
 
-from indexer.languages.words import printable, say
+from indexer.languages.words import counted, printable, say
 from indexer.reports.terminal import open_console
 from search.results import Hit
 from search.screens.locate import LocatedFile
@@ -160,7 +160,7 @@ def located_page(
             shots.append(f'<p class="refused">{shown(file.error or file.name)}</p>')
             continue
         numbered = [(next(numbers), icon) for icon in file.located.icons]
-        caption = f"<figcaption><b>{shown(file.name)}</b> {counted(len(numbered))}</figcaption>"
+        caption = f"<figcaption><b>{shown(file.name)}</b> {counted(len(numbered), 'icon')}</figcaption>"
         shot = _SHOT.format(
             caption=caption if len(files) > 1 else "",
             name=shown(file.name),
@@ -182,14 +182,9 @@ def located_page(
     )
 
 
-def counted(n: int) -> str:
-    """So many icons, in words."""
-    return f"{n:,} icon{'s' if n != 1 else ''}"
-
-
 def _facts(found: Sequence[LocatedPicture]) -> str:
     n_doubtful = sum(len(one.doubtful) for one in found)
-    facts = [counted(sum(len(one.icons) for one in found))]
+    facts = [counted(sum(len(one.icons) for one in found), "icon")]
     facts += [f"{n_doubtful:,} without a good match"] * bool(n_doubtful)
     facts += ["there are more: the surest are framed"] * any(one.is_cut for one in found)
     facts += [f"{found[0].width:,} x {found[0].height:,} px"] if len(found) == 1 else []
@@ -245,7 +240,7 @@ def print_located(files: Sequence[LocatedFile]) -> None:
     numbered = [(file.name, file.located) for file in files if file.located and file.located.icons]
     for number, (name, located) in enumerate(numbered):
         if len(files) > 1:
-            say(("\n" if number else "") + f"{name}: {counted(located.n_found)}")
+            say(("\n" if number else "") + f"{name}: {counted(located.n_found, 'icon')}")
         _print_icons(located)
 
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from indexer.arrays import Floats, Ids
-from indexer.languages.words import printable
+from indexer.languages.words import counted, printable
 from indexer.reports.figures import Html, page, section, table_html
 from indexer.reports.terminal import Progress, open_console, table_of
 from search.engine import SearchEngine
@@ -301,7 +301,7 @@ def _picture(index: UsageIndex, drawing: int) -> str:
 
 def _screen(index: UsageIndex, shot: Shot, number: int) -> str:
     n = len(shot.uses)
-    head = f"<p><b>{shown(shot.file)}</b> <small>{n:,} place{'s' if n != 1 else ''}</small></p>"
+    head = f"<p><b>{shown(shot.file)}</b> <small>{counted(n, 'place')}</small></p>"
     if shot.png is None:
         body = "<p><small>The file has gone, or is another one by now: these are its crops.</small></p>" + _together(
             [_crop(index, use, f"{use.score:.2f}") for use in shot.uses]
@@ -388,25 +388,21 @@ def print_uses(found: Uses) -> None:
 def print_report(report: UsageReport) -> None:
     """Print the most frequent of each part."""
     console, ours = open_console(), ", ".join(report.sets)
-    used = f"used of {ours}: {len(report.used):,} of {report.n_icons_of_sets:,} icons"
+    used = f"used of {ours}: {len(report.used):,} of {counted(report.n_icons_of_sets, 'icon')}"
+    ways = [(words, way.icon, way) for words, way in _ways(report, most=MOST_ROWS)]
     parts = (
         (used, [(one.icon, "", one) for one in report.used]),
         (f"not from {ours}: {len(report.foreign):,}", [(one.icon, f"ours: {one.ours}", one) for one in report.foreign]),
-        (
-            f"drawn in several ways: {len(report.several):,} meanings",
-            [(words, way.icon, way) for words, way in _ways(report, most=MOST_ROWS)],
-        ),
+        (f"drawn in several ways: {counted(len(report.several), 'meaning')}", ways),
     )
     for title, named in parts:
         console.print(title, highlight=False, markup=False, style="bold")
         rows = [(*names, f"{one.n:,}", f"{one.n_screens:,}", f"{one.score:.2f}") for *names, one in named[:MOST_ROWS]]
         if rows:
             console.print(table_of(("icon", "", "places", "screenshots", "sure"), rows, n_left=2))
+        if len(named) > MOST_ROWS:
+            console.print(f"and {len(named) - MOST_ROWS:,} more; --json has all", highlight=False, style="dim")
         console.print()
     n = sum(used.n for used in report.unknown)
-    console.print(
-        f"like nothing in the library: {len(report.unknown):,} drawings at {n:,} places",
-        highlight=False,
-        markup=False,
-        style="bold",
-    )
+    unknown = f"like nothing in the library: {counted(len(report.unknown), 'drawing')} at {counted(n, 'place')}"
+    console.print(unknown, highlight=False, markup=False, style="bold")

@@ -2,9 +2,15 @@
 
 import base64
 import io
+import re
+import subprocess
+import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cache
 from html import escape
 from math import ceil, isqrt
+from unicodedata import normalize
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -17,7 +23,7 @@ MOST_HITS = 1_000
 """83 MB of pixels while the sheet is drawn."""
 _PICTURE = 96
 _TILE_WIDTH, _TILE_HEIGHT = 160, 168
-_MARGIN, _HEADER = 24, 48
+_MARGIN, _HEADER, _SMALL = 24, 48, 11
 _MOST_COLUMNS = 10
 _KINDS = {
     b"\x89PNG": ("image/png", ".png"),
@@ -27,6 +33,7 @@ _KINDS = {
     b"RIFF": ("image/webp", ".webp"),
     b"\x00\x00\x01\x00": ("image/x-icon", ".ico"),
     b"\x00\x00\x02\x00": ("image/x-icon", ".cur"),
+    b"....ftypavi[fs]": ("image/avif", ".avif"),
     b"\x1f\x8b": ("image/svg+xml", ".svgz"),
     b"": ("image/svg+xml", ".svg"),
 }
@@ -55,28 +62,47 @@ def sheet_png(query: str, hits: Sequence[tuple[Hit, bytes | None]]) -> bytes:
         try:
             drawn = render(content or b"", size=_PICTURE)
         except RenderError:
-            _write(draw, (left + 6, top + 6 + _PICTURE // 2), "gone", size=13, width=_PICTURE, fill=_DIM)
+            _write(draw, (left + 6, top + 6 + _PICTURE // 2), "gone", size=_SMALL, width=_PICTURE)
         else:
             if drawn.background == "dark":
                 draw.rounded_rectangle(frame, radius=8, fill="#000000")
             sheet.paste(Image.fromarray(drawn.pixels), (left + 6, top + 6))
-        _write(draw, (left, top + _PICTURE + 20), hit.name, size=13, width=_TILE_WIDTH - 12)
-        caption = f"{hit.score:.2f}  {hit.set}"
-        _write(draw, (left, top + _PICTURE + 38), caption, size=11, width=_TILE_WIDTH - 12, fill=_DIM)
+        below, width = top + _PICTURE, _TILE_WIDTH - 12
+        _write(draw, (left, below + 20), hit.name, size=13, width=width, english=hit.words)
+        _write(draw, (left, below + 38), f"{hit.score:.2f}  {hit.set}", size=_SMALL, width=width)
     file = io.BytesIO()
     sheet.save(file, "PNG", optimize=True)
     return file.getvalue()
 
 
+@cache
+def _font_with(signs: frozenset[str]) -> str | None:
+    """The file of a plain font of this machine that has some signs, one of Noto's before others."""
+    pattern = f":weight=80:slant=0:charset={' '.join(f'{ord(sign):x}' for sign in sorted(signs))}"
+    with suppress(OSError, subprocess.SubprocessError):
+        listed = subprocess.run(["fc-list", pattern, "file"], capture_output=True, text=True, timeout=5, check=True)
+        return min(
+            (line.rstrip(": ") for line in listed.stdout.splitlines()),
+            key=lambda file: ("Noto" not in file, len(file), file),
+            default=None,
+        )
+    return None
+
+
 def _write(
-    draw: ImageDraw.ImageDraw, place: tuple[int, int], text: str, *, size: int, width: int, fill: str = _TEXT
+    draw: ImageDraw.ImageDraw, place: tuple[int, int], text: str, *, size: int, width: int, english: str = ""
 ) -> None:
-    """Write one line, cut to its width."""
-    font = ImageFont.load_default(size)
-    shown = printable(text)
+    """Write one line, cut to its width; in Latin letters where no font has its signs, or what it says in English."""
+    shown, font = printable(text), ImageFont.load_default(size)
+    if not shown.isascii():  # Pillow's own font has no others
+        if file := _font_with(frozenset(shown) | {"…"}):
+            font = ImageFont.truetype(file, size)
+        else:
+            warnings.warn("no font here has all signs of these names, which are spelt otherwise", stacklevel=2)
+            shown = normalize("NFKD", shown).encode("ascii", "ignore").decode() or printable(english)
     while shown and draw.textlength(shown, font=font) > width:
         shown = shown[:-2].rstrip("…") + "…" if len(shown) > 2 else ""
-    draw.text(place, shown, font=font, fill=fill)
+    draw.text(place, shown, font=font, fill=_DIM if size == _SMALL else _TEXT)
 
 
 def data_uri(content: bytes) -> str:
@@ -87,7 +113,7 @@ def data_uri(content: bytes) -> str:
 
 def kind_of(content: bytes) -> tuple[str, str]:
     """Tell the media type of a picture from its bytes, and how the name of its file ends."""
-    return next(kind for start, kind in _KINDS.items() if content.startswith(start))
+    return next(kind for start, kind in _KINDS.items() if re.match(start, content, re.DOTALL))
 
 
 def is_drawn_in_white(content: bytes) -> bool:

@@ -10,6 +10,8 @@ from indexer.languages.words import printable
 from indexer.reports.terminal import open_console, plain, table_of
 from search.results import N_VALUES, Answer, Details, Explanation, FacetCount, Hit, Judged
 
+_TITLE = 15
+"""Columns of what a fact is called."""
 _MOST_VALUES = 12
 """Of one facet; --json has more."""
 
@@ -35,19 +37,15 @@ def _facet_rows(facets: Mapping[str, Sequence[FacetCount]]) -> Iterator[tuple[st
 
 
 def print_details(details: Details) -> None:
-    """Print all that is known of an icon."""
+    """Print all that is known of an icon: a path is one word for whoever copies it."""
     console = open_console()
-    facts = table_of(("", ""), ((title, value) for title, value in _facts(details) if value), folded=(1,))
-    facts.columns[0].style = "dim"
-    console.print(facts)
+    for title, value in _facts(details):
+        if value:
+            console.print(Text.assemble((f"{title:<{_TITLE}}", "dim"), plain(value)), soft_wrap=True)
     for title, hits in (("variants", details.variants), ("looks the same", details.near_duplicates)):
         if hits:
-            rows = ((hit.key, hit.style or "", _size(hit), hit.licence or "", hit.place) for hit in hits)
-            icons = table_of(("", "", "", "", ""), rows, n_left=4, folded=(4,))
-            icons.columns[4].style = "dim"
-            console.print()
-            console.print(Text(title, style="bold"))
-            console.print(icons)
+            console.print(Text(f"\n{title}", style="bold"))
+            print_long_hits(console, hits, is_ranked=False)
 
 
 def _size(hit: Hit) -> str:
@@ -125,8 +123,7 @@ def print_long_hits(console: Console, hits: Sequence[Hit], *, first: int = 1, is
 
 def also(hit: Hit) -> str:
     """Name a few of the icons that have the drawing of a hit, and how many more there are: "mdi:home, fe:home +3"."""
-    named = hit.also[:2]
-    return ", ".join(named) + (f" +{hit.n_also - len(named)}" if hit.n_also > len(named) else "")
+    return ", ".join(hit.also[:2]) + (f" +{hit.n_also - 2}" if hit.n_also > 2 else "")
 
 
 def _starts(hits: Sequence[Hit], *, first: int, is_ranked: bool) -> Iterator[str]:
@@ -178,7 +175,7 @@ def print_explanation(explanation: Explanation) -> None:
     for line in understood(explanation):
         print_line(console, line)
     console.print()
-    console.print(table_of(("", *(printable(icon.hit.key) for icon in icons)), _rows(icons)))
+    console.print(table_of(("", *(printable(icon.hit.key) for icon in icons)), _rows(icons), folded=range(3)))
     console.print()
     print_line(console, f"{explanation.icon.hit.key} is {explanation.shown}")
 
@@ -203,11 +200,15 @@ def _rows(icons: list[Judged]) -> Iterator[tuple[str, ...]]:
     for arm in dict.fromkeys(arm for icon in icons for arm in icon.cosines):
         yield f"{arm}, cosine", *(f"{icon.cosines[arm]:.3f}" if arm in icon.cosines else "" for icon in icons)
     for what in dict.fromkeys(what for icon in icons for what in icon.evidence):
-        yield f"{what}, log-odds", *(_weighed(icon, what) if what in icon.evidence else "" for icon in icons)
+        yield (
+            f"{what}, log-odds",
+            *(
+                f"{icon.evidence[what]:+.2f} ({icon.features[what]:.2f} x {icon.weights[what]:.2f})"
+                if what in icon.evidence
+                else ""
+                for icon in icons
+            ),
+        )
     yield "answers", *(_TIERS[icon.tier] for icon in icons)
     yield "score", *(f"{icon.hit.score:.2f}" for icon in icons)
     yield "rank", *("none of its own" if icon.rank is None else f"{icon.rank:,}" for icon in icons)
-
-
-def _weighed(icon: Judged, what: str) -> str:
-    return f"{icon.evidence[what]:+.2f} ({icon.features[what]:.2f} x {icon.weights[what]:.2f})"

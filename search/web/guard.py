@@ -236,7 +236,7 @@ _SHOWN = 100
 """Characters of a refused value in a refusal."""
 _AWAY = "the server that holds the icons does not answer at the moment; try again"
 _DAMAGED = "the library can't be read at the moment; the server's log says why"
-_GONE = "the picture of this icon has gone or changed since it was indexed; `icons index` mends it"
+_GONE = "the picture of this icon has gone or changed since it was indexed"
 _REFUSALS: dict[type[Exception], tuple[int, str, int, int]] = {
     UnknownIconError: (404, "{}", 0, 0),
     RenderError: (422, "the picture can't be drawn: {}", 0, 0),
@@ -268,7 +268,8 @@ async def _refuse(_: Request, error: Exception) -> JSONResponse:
     if level:
         _log.log(level, "%s", error)
     headers = {"Retry-After": str(seconds)} if seconds else None
-    return JSONResponse({"error": sentence.format(error)}, status, headers=headers)
+    said = error.plain if isinstance(error, IconsError) else error
+    return JSONResponse({"error": sentence.format(said)}, status, headers=headers)
 
 
 def _reason(invalid: Mapping[str, Any]) -> str:

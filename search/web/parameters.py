@@ -15,14 +15,14 @@ from fastapi import Path as PathParameter
 from fastapi import Query as QueryParameter
 from fastapi.exceptions import RequestValidationError
 from numpy.typing import NDArray
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from search.drawings.drawn import COLOUR
+from search.drawings.drawn import COLOUR, is_colour
 from search.query import MOST_HITS, MOST_LANGUAGES, MOST_OFFSET, MOST_WITHOUT, Filters, Query, Sort, Window
 from search.screens.locate import MOST_NAMES
 from search.screens.results import AsKind
@@ -43,14 +43,21 @@ Layers = Annotated[
         description="`image` of a hit, or better IMAGE-DIGEST by its `image` and `digest`, which can mean no other.",
     ),
 ]
-_Coloured = Annotated[
-    str | None, QueryParameter(pattern=COLOUR, description="For what the icon leaves open: #08f, navy.")
-]
+
+
+def _known_colour(typed: str | None) -> str | None:
+    if typed and not is_colour(typed):
+        raise ValueError("no colour; give a name or a number, as navy or #08f")
+    return typed
+
+
+_Colour = Annotated[str | None, AfterValidator(_known_colour)]
+_Coloured = Annotated[_Colour, QueryParameter(pattern=COLOUR, description="For what the icon leaves open: #08f, navy.")]
 
 
 def _colour_of(
     colour: _Coloured = None,
-    color: Annotated[str | None, QueryParameter(pattern=COLOUR, deprecated=True, description="As `colour`.")] = None,
+    color: Annotated[_Colour, QueryParameter(pattern=COLOUR, deprecated=True, description="As `colour`.")] = None,
 ) -> str | None:
     """The colour of an icon; addresses of older pages and programs say "color"."""
     return colour or color

@@ -175,11 +175,11 @@ async def sets(service: Served) -> Response:
 async def why(icon: IconKey, service: Served, asked: Annotated[WordParameters, Query()]) -> Response:
     """Tell what each part of a search for some words says of an icon, beside the icon that comes first."""
 
-    def tell(engine: SearchEngine) -> bytes:
-        told = engine.explain(asked.query(), id_of(engine, icon), filters=asked.filters(), window=asked.window())
-        return written(ExplanationAnswer, told)
-
-    return as_json(await service.ask(tell))
+    also = {"filters": asked.filters(), "window": asked.window()}
+    told = service.ask(
+        lambda engine: written(ExplanationAnswer, engine.explain(asked.query(), id_of(engine, icon), **also))
+    )
+    return as_json(await told)
 
 
 @open_router.get(

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import click
 import pytest
 
 from data.making.commands import commands, reference
@@ -29,6 +30,12 @@ def test_every_command_shows_an_example() -> None:
     for path, command in COMMANDS.items():
         if not command.hidden and path != "icons completion":
             assert f"      {path}" in (command.help or ""), path
+
+
+def test_help_fits_sixty_columns() -> None:
+    for command, context in commands():
+        narrow = click.Context(command, info_name=context.info_name, parent=context.parent, terminal_width=60)
+        assert [line for line in command.get_help(narrow).splitlines() if len(line) > 60] == [], context.command_path
 
 
 def test_every_command_in_the_readme_exists() -> None:

@@ -20,7 +20,7 @@ from indexer.errors import IconsError
 from indexer.languages.words import printable
 from indexer.library.folder import Library
 from search.cli import main
-from search.commands.serve import labels_beginning
+from search.commands.options import labels_beginning
 from search.drawings.drawn import AS_IT_IS, NamedIcon
 from search.drawings.frameworks import FRAMEWORKS
 from search.drawings.write import comment, write

@@ -21,7 +21,7 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from indexer.rendering.render import render
-from search.commands.presenting import Answering
+from search.commands.options import Answering
 from search.engine import Filters, Hit, Query, SearchEngine, Window
 
 ANYTHING = Window(k=10, min_score=0)

@@ -87,10 +87,8 @@ def test_names_keep_their_ids_and_bearers_when_they_learn_other_languages(tmp_pa
         connection.executescript(_OF_0001)
     open_catalog(path).dispose()
     with closing(sqlite3.connect(path)) as connection:
-        borne = (
-            "SELECT icons.name, names.id, words, own, language, others FROM icons LEFT JOIN names ON names.id = name_id"
-        )
-        assert connection.execute(borne).fetchall() == [
+        columns = "icons.name, names.id, words, own, language, others"
+        assert connection.execute(f"SELECT {columns} FROM icons LEFT JOIN names ON names.id = name_id").fetchall() == [
             ("pfeil", 7, "pfeil", "", "", ""),
             ("star", 3, "star", "", "", ""),
             ("new", None, None, None, None, None),

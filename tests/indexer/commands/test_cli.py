@@ -39,7 +39,7 @@ def test_progress_counts_names_as_names_and_pictures_as_pictures(capsys: pytest.
     with pytest.raises(KeyboardInterrupt), view:
         raise KeyboardInterrupt
     *lines, stopped = [line.strip() for line in capsys.readouterr().err.splitlines()]
-    assert stopped == "stopped; what was finished is kept, and the same command goes on from there"
+    assert stopped == "what was finished is kept, and the same command goes on from there"
     assert lines == [
         "300 of 900 names",
         "0 of 4,000 pictures, 0%, 0/s",
@@ -70,7 +70,7 @@ def test_index_reports_and_runs_again_from_any_folder(
     with exported_once(library, tiny_model):
         model = ["--model", f"local-dir:{tiny_model.name}"]
         first = _run(library, "index", os.path.relpath(icon_folder), *model, "--devices", "cpu")
-    assert "14 icons: 11 pictures, 1 duplicates, 2 failed, 1 of them unread" in first.stdout
+    assert "14 icons: 11 pictures, 1 duplicate, 2 failed, 1 of them unread" in first.stdout
     assert "13 added" in first.stdout
     assert first.stderr.endswith("`icons status --failures` lists what failed and why\n")
     monkeypatch.chdir("/")
@@ -93,10 +93,13 @@ def test_stages_run_alone_do_together_what_index_does(library: Library, icon_fol
 def test_paths_of_a_model_are_kept_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", "/somebody")
-    assert model_choice("local-dir:./mine", None) == ModelChoice(f"local-dir:{tmp_path}/mine")
-    assert model_choice("local-dir:~/mine", None) == ModelChoice("local-dir:/somebody/mine")
-    assert model_choice("RN50", Path("weights.pt")) == ModelChoice("RN50", f"{tmp_path}/weights.pt")
-    assert model_choice("hf-hub:org/name", None) == ModelChoice("hf-hub:org/name")
+    expected = {
+        ("local-dir:./mine", None): ModelChoice(f"local-dir:{tmp_path}/mine"),
+        ("local-dir:~/mine", None): ModelChoice("local-dir:/somebody/mine"),
+        ("RN50", Path("weights.pt")): ModelChoice("RN50", f"{tmp_path}/weights.pt"),
+        ("hf-hub:org/name", None): ModelChoice("hf-hub:org/name"),
+    }
+    assert {typed: model_choice(*typed) for typed in expected} == expected
 
 
 def _modules(*arguments: str, library: Library) -> set[str]:
@@ -145,9 +148,8 @@ def test_searching_imports_no_torch_and_help_imports_nothing_heavy(
 )
 def test_wrong_input_is_one_clear_line_and_exit_code_2(library: Library, arguments: list[str], message: str) -> None:
     result = _run(library, *arguments)
-    assert result.exit_code == 2, result.output
+    assert result.exit_code == 2 and "Traceback" not in result.output, result.output
     assert message in result.stderr
-    assert "Traceback" not in result.output
 
 
 def test_status_failures_and_sources_speak_to_people_and_programs(
@@ -161,9 +163,10 @@ def test_status_failures_and_sources_speak_to_people_and_programs(
     lines = _run(library, "status").stdout
     assert "13  (sources: 1, sets: 1)" in lines and "0 coloured, 12 of one colour, 0 animated\n" in lines
     assert _run(library, "status", "--failures").stdout == f"{icon_folder}/blank.svg\tblank: nothing is drawn\n"
-    assert json.loads(_run(library, "sources", "--json").stdout)["icons"] == 13
+    [source] = json.loads(_run(library, "sources", "--json").stdout)
+    assert source == json.loads(_run(library, "sources", "--jsonl").stdout)
+    assert _run(library, "sources").stdout.split()[:4] == ["13", "icons", "1", "set"]
     assert _run(library, "sources", "--forget", str(icon_folder)).exit_code == 0
-    assert _run(library, "sources").stdout == ""
     again = _run(library, "index")  # nothing comes back by itself
     assert (again.exit_code, again.stdout) == (2, "")
     assert "has no source any more: all were forgotten or held no icons. `icons index SOURCE` adds one" in again.stderr
@@ -183,7 +186,7 @@ def test_a_run_that_leaves_a_source_as_it_was_does_the_rest_and_names_the_comman
         done = _run(library, *command)
         line = done.stderr.splitlines()[-1]
         assert done.exit_code == 2
-        assert line.startswith(f'Error: "{lost}" had 1 icons and has none now; its icons stay as they were: ')
+        assert line.startswith(f'Error: "{lost}" had 1 icon and has none now; its icons stay as they were: ')
     assert library.current() == 2, "what is new elsewhere was published, once"
     [kept] = json.loads(done.stdout)["scan"]["kept"]
     assert line.endswith(f"`{kept['command']}`")
@@ -206,8 +209,7 @@ def test_a_rollback_is_said_and_can_be_taken_back(build: Build, library: Library
     (icon_folder / "new.svg").write_text(svg('<path d="M1 1h5v5z"/>'))
     build()
     assert _run(library, "rollback").stdout.startswith("generation 1 answers; `icons rollback --forward` goes back")
-    since = "1, since `icons rollback`  (kept: 2; `icons rollback --forward` goes back to it)"
-    assert since in _run(library, "status").stdout
+    assert "1, since `icons rollback`  (kept: 2; `icons rollback --forward` goes" in _run(library, "status").stdout
     assert _run(library, "rollback", "--forward").stdout == "generation 2 answers\n"
     refused = _run(library, "rollback", "--forward")
     assert (refused.exit_code, "holds no generation after the current one (2)" in refused.stderr) == (2, True)

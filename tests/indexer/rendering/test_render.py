@@ -356,6 +356,24 @@ def test_an_animation_that_begins_with_nothing_is_drawn_where_it_shows_something
     assert reason(saved(nothing, kind)) == BLANK
 
 
+def test_an_svg_that_begins_with_nothing_is_drawn_where_most_of_it_is_seen() -> None:
+    grows = '<animate attributeName="r" values="0;8;0"/><animate attributeName="opacity" from="1" to="0"/>'
+    pulse = (
+        '<path transform="scale(0)" d="M4 4h16v16H4z"><animateTransform attributeName="transform" type="scale"/></path>'
+    )
+    for moving, still in (
+        (f'<circle cx="12" cy="12" r="0">{grows}</circle>', '<circle cx="12" cy="12" r="8"/>'),
+        (pulse, '<path d="M4 4h16v16H4z"/>'),
+    ):
+        drawn = render(svg(moving), size=64)
+        assert drawn.animated and (drawn.pixels == render(svg(still), size=64).pixels).all()
+
+
+def test_an_avif_is_drawn() -> None:
+    drawn = render(saved(square_image("RGB"), "AVIF", quality=100), size=64).pixels
+    assert np.abs(drawn.astype(int) - expected_square()).max() < 24
+
+
 def test_the_largest_entry_of_an_ico_is_drawn() -> None:
     small, large = Image.new("RGBA", (16, 16), "red"), square_image()
     content = saved(large, "ICO", sizes=[(16, 16), (64, 64)], append_images=[small])

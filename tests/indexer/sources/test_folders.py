@@ -11,6 +11,7 @@ from small_icons import picture_at
 
 from indexer.errors import SourceError
 from indexer.languages.words import parse
+from indexer.rendering.render import render
 from indexer.sources.records import (
     FAMILIES,
     FileScan,
@@ -61,16 +62,37 @@ def paths(location: Path, *exclude: str) -> list[str]:
     return [found.path for found in scan(location, exclude=exclude)]
 
 
-def test_every_picture_is_found_once_in_order(tmp_path: Path) -> None:
+def test_every_picture_is_found_once_in_order_and_what_is_drawn_in_other_formats_is_counted(tmp_path: Path) -> None:
     write(tmp_path, "b.svg", "a/z.PNG", "a/b/c.svgz", "c.webp", "d.jpg", "e.jpeg", "f.gif", "g.apng", "h.bmp", "i.ICO")
-    write(tmp_path, "readme.md", "font.ttf", "svg")
-    assert " ".join(paths(tmp_path)) == "a/b/c.svgz a/z.PNG b.svg c.webp d.jpg e.jpeg f.gif g.apng h.bmp i.ICO"
+    write(tmp_path, "readme.md", "font.ttf", "svg", "j.avif", "k.ai", "out/e.pdf", "z/d.HEIC")
+    found = scan(tmp_path, exclude=("out/",))
+    read = "a/b/c.svgz a/z.PNG b.svg c.webp d.jpg e.jpeg f.gif g.apng h.bmp i.ICO j.avif"
+    assert " ".join(one.path for one in found if one.records) == read
+    assert {one.path: one.other for one in found if not one.records} == {"k.ai": ".ai", "z/d.HEIC": ".heic"}
 
 
-def test_drawings_in_other_formats_are_counted_and_not_read(tmp_path: Path) -> None:
-    write(tmp_path, "b.svg", "c.ai", "deep/d.HEIC", "notes.txt", "out/e.pdf")
-    found = {one.path: (one.other, one.records is None) for one in scan(tmp_path, exclude=("out/",))}
-    assert found == {"b.svg": ("", False), "c.ai": (".ai", True), "deep/d.HEIC": (".heic", True)}
+SYMBOLS = (
+    '<symbol id="i-home" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></symbol><symbol viewBox="0 0 1 1"/>'
+    '<symbol id="i-both" viewBox="0 0 8 8"><use xlink:href="#i-home"/><path fill="url(#g)" d="M0 0v8h8z"/></symbol>'
+)
+SHEET = (
+    '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" style="display:none">'
+    f'<linearGradient id="g"><stop stop-color="red"/></linearGradient>{SYMBOLS}'
+)
+
+
+@pytest.mark.parametrize("kind", ["folder", "npm"])
+def test_a_sheet_of_symbols_is_an_icon_for_each_id_and_a_picture_with_symbols_is_one(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "package.json").write_text('{"name": "%s"}' % ("acme-icons" * (kind == "npm")))
+    (tmp_path / "signs.svg").write_text(f"{SHEET}</svg>")
+    (tmp_path / "used.svg").write_text(f'{SHEET}<use xlink:href="#i-home"/></svg>')
+    [source] = open_sources(tmp_path)
+    sheet, picture = source.scan({})
+    drawn = {one.name: render(read_picture(source.address_of(sheet, one)), size=8) for one in sheet.records}
+    assert ([*drawn], source.kind, [one.member for one in picture.records]) == (["i-home", "i-both"], kind, [""])
+    assert (drawn["i-home"].pixels == render(SVG.encode(), size=8).pixels).all() and drawn["i-both"].coloured
+    with pytest.raises(SourceError, match='no symbol "i-gone"'):
+        read_picture(picture_at(kind, tmp_path, "signs.svg", "i-gone"))
 
 
 def test_an_icon_carries_its_name_its_set_and_what_folders_say(tmp_path: Path) -> None:
@@ -385,10 +407,13 @@ def test_a_manifest_without_the_column_is_listed_as_a_whole(tmp_path: Path, text
 
 def test_a_record_can_be_read_again_from_every_kind_of_source(tmp_path: Path) -> None:
     write(tmp_path, "plain/x/a.svg", "package/icons/b.svg")
-    (tmp_path / "package" / "package.json").write_text('{"name": "lucide-static"}')
-    (tmp_path / "set.json").write_text('{"prefix": "set", "icons": {"c": {"body": ""}}}')
-    (tmp_path / "rows.csv").write_text("file_path\nplain/x/a.svg\n")
-    (tmp_path / "rows.jsonl").write_text('{"file_path": "package/icons/b.svg"}')
+    for name, text in {
+        "package/package.json": '{"name": "lucide-static"}',
+        "set.json": '{"prefix": "set", "icons": {"c": {"body": ""}}}',
+        "rows.csv": "file_path\nplain/x/a.svg\n",
+        "rows.jsonl": '{"file_path": "package/icons/b.svg"}',
+    }.items():
+        (tmp_path / name).write_text(text)
     found = []
     for location in ("plain", "package", "set.json", "rows.csv", "rows.jsonl", "plain/x/a.svg"):
         [source] = open_sources(tmp_path / location)

@@ -169,29 +169,24 @@ TABBED = {
 }
 
 
-@pytest.mark.parametrize("name", [*TABBED["icons"], *TABBED["aliases"]])  # type: ignore[misc]
-def test_an_icon_found_by_its_line_is_the_one_of_the_parsed_set(tmp_path: Path, name: str) -> None:
-    file = _write_tabbed(tmp_path, TABBED)
-    assert read_icon_alone(file, name) == read_picture(picture_at("iconify", file, "", name))
+ORDERED = ["9", "10", "100", "007", "10k", "1password", "4294967296", "9-plus", "a", "a-b", "ab", "b"]
+BODIES = {name: {"body": f'<path d="M{at} 0h1v1z"/>'} for at, name in enumerate(ORDERED)}
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_an_icon_is_found_in_whatever_order_a_set_is_written(tmp_path: Path, turned: bool) -> None:
-    names = ["9", "10", "100", "007", "10k", "1password", "9-plus", "a", "a-b", "ab", "4294967296", "b"]
-    icons = {name: {"body": f'<path d="M{at} 0h1v1z"/>'} for at, name in enumerate(names[::-1] if turned else names)}
-    file = _write_tabbed(tmp_path, {"prefix": "own", "icons": icons})
-    assert [read_icon_alone(file, name) for name in names] == [
-        read_picture(picture_at("iconify", file, "", name)) for name in names
-    ]
+SETS = (TABBED, {"prefix": "own", "icons": BODIES}, {"prefix": "own", "icons": dict(reversed(BODIES.items()))})
 
 
-@pytest.mark.parametrize("indent", [None, 2, "  "])
-def test_a_set_that_is_laid_out_otherwise_is_left_to_the_parser(tmp_path: Path, indent: str | int | None) -> None:
+@pytest.mark.parametrize("indent", ["\t", None, 2, "  "])
+@pytest.mark.parametrize(("icon_set", "is_in_order"), list(zip(SETS, (True, True, False), strict=True)))
+def test_an_icon_is_found_by_its_line_or_in_the_whole_however_a_set_is_written(
+    tmp_path: Path, indent: str | int | None, icon_set: dict[str, Any], is_in_order: bool
+) -> None:
     file = tmp_path / "own.json"
-    file.write_text(json.dumps(TABBED, indent=indent))
-    assert read_icon_alone(file, "home") is None
-    whole = read_picture(picture_at("iconify", file, "", "home"))
-    assert read_indexed(picture_at("iconify", file, "", "home", digest=content_digest(whole))) == whole
+    file.write_text(json.dumps(icon_set, indent=indent, ensure_ascii=False), "utf-8")
+    for name in (*icon_set["icons"], *icon_set.get("aliases", {})):
+        whole = read_picture(picture_at("iconify", file, "", name))
+        assert not is_in_order or read_icon_alone(file, name) == (whole if indent == "	" else None)
+        assert read_indexed(picture_at("iconify", file, "", name, digest=content_digest(whole))) == whole
 
 
 def test_an_icon_that_is_not_there_is_not_found_by_a_line(tmp_path: Path) -> None:

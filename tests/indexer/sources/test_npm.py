@@ -51,18 +51,21 @@ def records(location: Path) -> dict[str, Record]:
     return {scanned.path: record for scanned in found for record in scanned.records or ()}
 
 
-def test_a_package_tells_its_name_version_licence_and_author(tmp_path: Path) -> None:
-    folder = package(tmp_path, "lucide-static", "icons/home.svg", license="ISC", author="Jo Doe <jo@example.org> (x)")
-    assert records(folder)["icons/home.svg"].set == IconSet("lucide-static", "lucide-static", "1.2.3", "ISC", "Jo Doe")
-
-
 @pytest.mark.parametrize(
     ("stated", "licence"),
-    [({"type": "MIT"}, "MIT"), ([{"type": "MIT"}, {"type": "OFL-1.1"}], "MIT OR OFL-1.1"), (None, None)],
+    [
+        ("ISC", "ISC"),
+        ({"type": "MIT"}, "MIT"),
+        ([{"type": "MIT"}, {"type": "OFL-1.1"}], "MIT OR OFL-1.1"),
+        (None, None),
+    ],
 )
-def test_licences_of_old_packages_are_read(tmp_path: Path, stated: object, licence: str | None) -> None:
-    folder = package(tmp_path, "lucide-static", "icons/home.svg", license=stated)
-    assert records(folder)["icons/home.svg"].set.licence == licence
+def test_a_package_tells_its_name_version_licence_and_author(
+    tmp_path: Path, stated: object, licence: str | None
+) -> None:
+    folder = package(tmp_path, "lucide-static", "icons/home.svg", license=stated, author="Jo Doe <jo@example.org> (x)")
+    known = IconSet("lucide-static", "lucide-static", "1.2.3", licence, "Jo Doe")
+    assert records(folder)["icons/home.svg"].set == known
 
 
 ATLASKIT = """const metadata = {
@@ -322,14 +325,9 @@ def test_tags_that_cannot_be_read_are_listed_and_cost_no_icon(tmp_path: Path, co
 
 
 def test_tags_in_several_files_hold_for_one_icon(tmp_path: Path) -> None:
-    def icons(*tags: str) -> list[dict[str, Any]]:
-        return [{"name": "eye", "tags": list(tags), "category": "Photography"}]
-
-    files = {
-        "json/line.json": icons("vision", "view"),
-        "json/solid.json": icons("view", "look"),
-        "json/thinline.json": "{",
-    }
+    said = {"line": ["vision", "view"], "solid": ["view", "look"]}
+    icons = {key: [{"name": "eye", "tags": tags, "category": "Photography"}] for key, tags in said.items()}
+    files = {"json/thinline.json": "{", **{f"json/{key}.json": icon for key, icon in icons.items()}}
     icon, problem = scan(package(tmp_path, "@iconscout/unicons", "svg/line/eye.svg", files=files))
     [record] = icon.records
     assert (record.tags, record.categories) == (("vision", "view", "look"), ("Photography",))
@@ -342,9 +340,7 @@ def test_an_unknown_package_is_a_plain_folder_with_its_facts(tmp_path: Path) -> 
     [(path, record)] = records(folder).items()
     assert (path, record.style, record.size) == ("svg/24px/outline/home.svg", "outline", 24)
     assert (record.set.key, record.set.version, record.set.licence) == ("acme-icons", "1.2.3", "MIT")
-
-
-def test_a_known_package_of_another_shape_is_a_plain_folder(tmp_path: Path) -> None:
+    # and so is a known one of another shape
     assert list(records(package(tmp_path, "lucide-static", "pictures/home.svg"))) == ["pictures/home.svg"]
 
 

@@ -159,7 +159,7 @@ def test_an_assistant_looks_for_what_is_wrong_in_icons(icon_library: Library, ca
     (folder / "cut.svg").write_text("<svg")
     plain = answer(call, "lint_icons", paths=str(folder))
     assert plain["n_icons"] == 3
-    assert plain["findings"]["identical"] == ["2 icons show the same picture: dot, point"]
+    assert plain["findings"]["identical"] == ["2 icons show the same picture: dot.svg, point.svg"]
     assert plain["findings"]["broken"][0].startswith(f"{folder / 'cut.svg'}: ")
     assert answer(call, "lint_icons", set="icons", rule="broken")
     assert answer(call, "list_sets", query="own") == {"sets": {"own": "Own Set, 6 icons"}}

@@ -1,4 +1,7 @@
-"""Whatever surrounds a command ends it in one line, with 2, or with 130 after Ctrl-C, and never with a trace."""
+"""Whatever surrounds a command ends it in one line, with 2, or with 130 after Ctrl-C, and never with a trace.
+
+How large the help is, what old spellings are answered with, and what TAB completes.
+"""
 
 import os
 import resource
@@ -8,7 +11,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import click
 import pytest
+from click.shell_completion import BashComplete
 from click.testing import CliRunner, Result
 
 from data.making.commands import commands
@@ -191,7 +196,7 @@ def test_full_or_closed_streams_end_a_command_without_a_trace(name: str, tmp_pat
 def test_ctrl_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("indexer.commands.library.read_status", lambda _: os.kill(os.getpid(), signal.SIGINT))
     done = CliRunner().invoke(main, ["status"])
-    assert (done.exit_code, done.stdout, done.stderr) == (130, "", "\n")
+    assert (done.exit_code, done.stdout, done.stderr) == (130, "", "stopped\n")
 
 
 @pytest.mark.parametrize(
@@ -254,3 +259,82 @@ def test_an_output_goes_where_a_link_leads_and_into_a_device(
     link.symlink_to("/dev/null")
     assert run(*arguments, name, library=own).exit_code in (0, 1)
     assert link.is_symlink() and Path("/dev/null").is_char_device()
+
+
+_COMPLETE = "import sys; from search.cli import main; main(prog_name='icons')"
+
+
+def completed(line: str, library: Path) -> list[str]:
+    """What a shell would offer at the end of a line."""
+    *words, incomplete = line.split(" ")[1:]
+    environment = {"ICONS_LIBRARY": str(library)}
+    with CliRunner().isolation(env=environment):
+        return [one.value for one in BashComplete(main, {}, "icons", "").get_completions(words, incomplete)]
+
+
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        ("icons sea", ["search"]),
+        ("icons lab ca", ["captions"]),
+        ("icons search --onl", ["--only"]),
+        ("icons search house --set o", ["own", "other"]),
+        ("icons search house --set ot", ["other"]),
+        ("icons search house --style f", ["filled"]),
+        ("icons search x --only ta", ["tag="]),
+        ("icons search x --only tag=ho", ["tag=home"]),
+        ("icons pick x --only category=a", ["category=arrows"]),
+        ("icons search house --licence G", ["GPL-3.0-only"]),
+        ("icons search house --set [", []),
+        ("icons search house --style s", ["solid"]),
+        ("icons lint --rule br", ["broken"]),
+    ],
+)
+def test_values_come_from_the_library(asked: Path, line: str, values: list[str]) -> None:
+    assert sorted(completed(line, asked)) == sorted(values)
+
+
+def test_another_library_on_the_line_completes_from_that_one(asked: Path, tmp_path: Path) -> None:
+    assert completed(f"icons search --library {asked} --set ot", tmp_path / "none") == ["other"]
+    assert completed("icons search house --set o", tmp_path / "none") == []
+
+
+def test_a_tab_imports_nothing_heavy(asked: Path) -> None:
+    program = _COMPLETE.replace("main(prog_name", "sys.exit = lambda *_: None; main(prog_name")
+    program = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {program}"
+    asking = {"COMP_WORDS": "icons search x --set o", "COMP_CWORD": "4", "_ICONS_COMPLETE": "bash_complete"}
+    environment = {**os.environ, **asking, "ICONS_LIBRARY": str(asked)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert "own" in done.stdout
+    assert not {"numpy", "faiss", "onnxruntime", "PIL", "rich.table", "torch"} & set(done.stderr.split())
+
+
+def test_bash_takes_the_script_and_completes_with_it(asked: Path, tmp_path: Path) -> None:
+    scripts = {shell: CliRunner().invoke(main, ["completion", shell]).stdout for shell in ("bash", "zsh", "fish")}
+    assert all("_ICONS_COMPLETE" in script and f"{shell}_complete" in script for shell, script in scripts.items())
+    (tmp_path / "icons").write_text(f'#!/bin/sh\nexec {sys.executable} -c "{_COMPLETE}" "$@"\n')
+    (tmp_path / "icons").chmod(0o755)
+    line = 'COMP_WORDS=(icons search x --set ot); COMP_CWORD=4; _icons_completion icons; echo "${COMPREPLY[@]}"'
+    environment = {**os.environ, "ICONS_LIBRARY": str(asked), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", f"{scripts['bash']}\n{line}"], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "other", done.stderr
+
+
+MOVED = main.moved  # type: ignore[attr-defined]
+
+
+def test_a_person_sees_twenty_commands_and_twenty_options_of_a_search() -> None:
+    context = click.Context(main)
+    commands = [main.get_command(context, name) for name in main.list_commands(context)]
+    assert len([one for one in commands if one and not one.hidden]) <= 20
+    search = main.get_command(context, "search")
+    assert search and len([one for one in search.params if isinstance(one, click.Option)]) <= 20
+
+
+@pytest.mark.parametrize("spelling", MOVED)
+def test_an_old_spelling_is_answered_in_one_line_with_the_new_one(spelling: str) -> None:
+    done = CliRunner().invoke(main, [*spelling.split(), "x"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"Error: `icons {spelling}` is now {MOVED[spelling]}\n"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from conftest import svg
 from lint_icons import copy_samples, text_of
 
 from search.cli import main
@@ -38,15 +39,29 @@ def test_findings_are_grouped_by_rule_within_80_columns(lint: Run, odd: Path) ->
     done = lint(odd)
     told = (
         "identical  1 warning\n"
-        "  2 icons show the same picture: album-2, album\n"
+        "  2 icons show the same picture: album-2.svg, album.svg\n"
         "  mend: keep one, and let the other names lead to it\n\n"
         "stroke-width  1 warning\n"
-        "  house                        stroke-width is 1.5; 32 of 33 icons have 2\n"
+        "  house.svg                    stroke-width is 1.5; 32 of 33 icons have 2\n"
         "  mend: give its strokes the width of the set, and draw again what is scaled\n\n"
         "2 findings in 33 icons\n"
     )
     assert (done.exit_code, done.stdout) == (1, told)
     assert str(odd / "house.svg") in lint(odd, "--long", "--rule", "stroke-width").stdout
+
+
+def test_aliases_of_iconify_and_sizes_of_one_icon_are_no_duplicates(lint: Run, tmp_path: Path) -> None:
+    icon_set = {
+        "prefix": "own",
+        "icons": {"bell": {"body": "<path d='M2 2h9v9z'/>"}},
+        "aliases": {"ring": {"parent": "bell"}},
+    }
+    (tmp_path / "own.json").write_text(json.dumps(icon_set))
+    assert lint(tmp_path / "own.json", "--rule", "identical").stdout == "nothing found in 2 icons\n"
+    for size, side in ((16, 20.0), (24, 20.2)):
+        (tmp_path / "sizes" / f"{size}px").mkdir(parents=True)
+        (tmp_path / "sizes" / f"{size}px" / "bell.svg").write_text(svg(f'<path d="M2 2h{side}v{side}z"/>'))
+    assert lint(tmp_path / "sizes", "--rule", "near-duplicate").stdout == "nothing found in 2 icons\n"
 
 
 def test_a_sound_folder_exits_with_0(lint: Run, tmp_path: Path) -> None:

@@ -135,4 +135,4 @@ def test_equal_pictures_in_other_bytes_are_identical_unless_they_are_styles_of_o
         (folder / style).mkdir()
         (folder / style / "minus.svg").write_text(text_of("minus"))
     (finding,) = lint_folder(folder, "identical").findings
-    assert finding.message == "2 icons show the same picture: home, house"
+    assert finding.message == "2 icons show the same picture: home.svg, house.svg"
