@@ -1,22 +1,131 @@
 """Whether every icon that a code names exists, and which of an own folder nobody names."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from indexer.errors import IconsError
 from indexer.reports.terminal import Progress
-from search.code.files import OwnIcons, Project, code_files
-from search.code.known import KnownIcons
-from search.code.names import Scanned, scan, scan_file
+from search.code.files import ID, Project, code_files, spellings_of
+from search.code.known import KnownIcons, Nearest
+from search.code.names import Reference, Scanned, scan, scan_file
 from search.code.packages import family_of, words
-from search.code.reading import Finding, Reference
 from search.code.syntax import kind_of
 from search.engine import SearchEngine
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it should be."""
+
+    kind: Literal["no-icon", "no-file", "no-part", "unused-file", "too-many-sets"]
+    path: str
+    line: int
+    """From 1; 0 where it is about a file as a whole, or about all of them."""
+    column: int
+    text: str
+    message: str
+    nearest: Nearest | None = None
+
+
+_ELSEWHERE = re.compile(r"[\w+.-]*:|//|[@~$!{<%]")
+"""How an address begins that leads out of the project, or that only a bundler or the running program knows."""
+_NEAR = 75
+
+
+class OwnIcons:
+    """The icons of a folder, if there is one, and all that code says which may be the name of one."""
+
+    def __init__(self, folder: Path | None, project: Project, *, is_placed: bool = True) -> None:
+        """Find the SVGs of a folder; `is_placed` where the code lies where its path says.
+
+        Raises:
+            IconsError: it holds none.
+        """
+        self._files = sorted(path for path in folder.rglob("*.svg") if path.is_file()) if folder else []
+        if folder and not self._files:
+            raise IconsError(f'"{folder}" holds no SVG; give --icons the folder of your own icons')
+        self.project, self._is_placed = project, is_placed
+        self._stems = frozenset(path.stem for path in self._files)
+        self._words, self._ids, self._used = set[str](), set[str](), set[Path]()
+
+    def note(self, text: str) -> None:
+        """Keep what a text says, whether or not it is read as a name."""
+        self._ids.update(ID.findall(text))
+        if self._files:
+            self._words.update(self._stems.intersection(re.findall(r"[\w-]{1,200}", text)))
+
+    def findings(self, references: Sequence[Reference]) -> Iterator[Finding]:
+        """Report which files and parts are missing, then which files nobody uses."""
+        readers = {"file": self._missing_file, "module": self._missing_file, "sprite": self._missing_part}
+        for one in (one for one in references if one.form in readers):
+            yield from readers[one.form](one, Path(one.path).parent)
+        unused = (path for path in self._files if path.resolve() not in self._used and path.stem not in self._words)
+        yield from (Finding("unused-file", str(path), 0, 0, "", f'no code names "{path.name}"') for path in unused)
+
+    def _missing_part(self, one: Reference, folder: Path) -> Iterator[Finding]:
+        """What of a sprite is not there; the file that it lies in is used, and so is one that a build makes it of.
+
+        Where a build may make the file, or another serves it, nothing can be said.
+        """
+        project, file = self.project, one.file.partition("?")[0]
+        stems = (one.name, re.sub("^(?:icon|i|svg|sprite)[-_]", "", one.name))
+        self._words.update(self._stems.intersection(stems))
+        files = project.svgs_meant(file, beside=folder) if one.file else ()
+        self._used.update(path.resolve() for path in files)
+        ids = [project.ids_of(path) for path in files]
+        if any(found is None or one.name in found for found in ids) or (not one.file and one.name in self._ids):
+            return
+        if files:
+            names = {name for found in ids for name in found or ()}
+            yield _finding("no-part", one, f'"{one.file}" has no part "{one.name}"', names)
+        elif not project.stems.isdisjoint(stems):
+            return
+        elif not one.file and one.name not in project.ids:
+            yield _finding("no-part", one, f'no part "{one.name}" is defined in this code', self._ids | project.ids)
+        elif one.file and not _ELSEWHERE.match(file) and file.lower().endswith(".svg"):
+            names = {path.name for path in project.svgs}
+            yield _finding("no-file", one, f'there is no file "{one.file}"', names, shift=len(one.file) + len("#"))
+
+    def _missing_file(self, one: Reference, folder: Path) -> Iterator[Finding]:
+        """A file that is not where its address leads.
+
+        Where another's is named (of a package, of a server, or by an alias nobody here knows), nothing can be said, but
+        that a file is used which has the end of its path.
+        """
+        if "*" in one.name:  # a pattern, as bundlers take it
+            last = one.name.rpartition("/")[2]
+            self._used.update(path.resolve() for path in self._files if fnmatch(path.name, last))
+            return
+        files = self.project.svgs_meant(one.name, beside=folder)
+        if one.form == "module" and self._is_placed:  # nothing else is meant than what lies there
+            there = {(folder / spelling).resolve() for spelling in spellings_of(one.name)}
+            files = [path for path in files if path in there]
+        self._used.update(path.resolve() for path in files[:1])
+        may_be_here = one.is_certain and not files and not _ELSEWHERE.match(one.name)
+        # Where no folder of the project is meant, another may serve it.
+        if may_be_here and any(path.parent.is_dir() for path in self.project.led_to(one.name, folder)):
+            near = (folder / one.name).parent.glob("*.svg") if one.name.startswith(".") else self.project.svgs
+            yield _finding("no-file", one, f'there is no file "{one.name}"', {path.name for path in near})
+
+
+def _finding(
+    kind: Literal["no-file", "no-part"], one: Reference, message: str, names: Iterable[str], *, shift: int = 0
+) -> Finding:
+    """Report a name that is not there, with the one of some names that is spelt most alike, if any."""
+    from rapidfuzz import fuzz, process
+
+    file = spellings_of(one.file or one.name)[-1].partition("?")[0].rpartition("/")[2]
+    wrong = one.name if kind == "no-part" else file
+    found = process.extractOne(wrong, sorted(names), scorer=fuzz.ratio, score_cutoff=_NEAR)
+    said = f"{message}; near: {found[0]}" if found else message
+    return Finding(kind, one.path, one.line, one.column - shift, one.file if shift else one.text, said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +178,7 @@ def check(
     files = list(code_files(places))
     if not files:
         raise IconsError(f'"{places[0]}" holds no code; name the folder that your sources lie in')
-    own = OwnIcons.below(icons, project=Project.around([*places, *filter(None, [icons])]))
+    own = OwnIcons(icons, Project.around([*places, *filter(None, [icons])]))
     scans = (scan_file(path, own.project) for path in files)
     return _checked(engine, own, scans, max_sets=max_sets, progress=lambda n: progress("Reading", n, len(files)))
 
@@ -84,7 +193,7 @@ def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
     """
     if kind_of(name) is None:
         raise IconsError(f'"{name}" is no file of code that is read; call it as App.tsx, index.html, style.css')
-    own = OwnIcons((), Project.around([Path(name)]), is_placed=False)
+    own = OwnIcons(None, Project.around([Path(name)]), is_placed=False)
     scans = [scan(text, path=name, project=own.project)]
     return _checked(engine, own, scans, max_sets=None, progress=lambda _: None)
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from indexer.errors import IconsError
 from search.code.map import Candidate
+from search.code.names import Scanned
 from search.code.packages import package_of, tables, words
-from search.code.places import CodeRead
 from search.code.syntax import Element, Import, Span
 from search.drawings.drawn import named_icon
 from search.drawings.frameworks import FRAMEWORKS, Export, exported, free_name
@@ -98,10 +98,10 @@ class _Plan(NamedTuple):
 class Drawings:
     """The elements of one file that draw what is imported or registered, and what becomes of them."""
 
-    def __init__(self, file: CodeRead, candidates: Mapping[int, Candidate], targets: Targets) -> None:
-        self._text, self._code = file.scanned.text, file.scanned.code
+    def __init__(self, file: Scanned, candidates: Mapping[int, Candidate], targets: Targets) -> None:
+        self._text, self._code = file.text, file.code
         self._candidates, self._targets = candidates, targets
-        is_vue = file.scanned.path.endswith(".vue")
+        is_vue = file.path.endswith(".vue")
         statements = (one for one in self._code.imports if one.form == "import" and not one.is_type)
         imported = [(one, name) for one in statements for name in one.names]
         self._imports = {name.local: (one, name) for one, name in imported}
@@ -139,7 +139,7 @@ class Drawings:
         text, (start, end), why, condition, sizes = self._text, element.span, self._why, "", _SIZES[attribute]
         tags, edits = [(start + 1, start + 1 + len(element.name))], dict[Span, str]()
         icons: dict[int, tuple[Span, Export | str]] = {}
-        spans = {bare(name): span for name, span in element.spans.items()}
+        spans = {bare(name): (one.start, one.end) for name, one in element.attributes.items()}
         for name, (first, last) in spans.items():
             value = text[first:last].partition("=")[2]
             size = value.strip("\"'{} ") if name == "size" else ""

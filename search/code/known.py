@@ -4,13 +4,14 @@ import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Literal
 
 from indexer.library.bundled import bundled
 from search.code.files import installed_exports
+from search.code.names import Reference
 from search.code.packages import Look, design_of, folded, modules, read_component, spell_component
-from search.code.reading import Nearest, Reference
 from search.drawings.drawn import packages_of
 from search.drawings.frameworks import FRAMEWORKS, exceptions
 from search.engine import SearchEngine
@@ -82,6 +83,20 @@ class SetNames:
         """All that an icon is or was called otherwise."""
         now = self.kept.get(name) or name
         return [one for one in (now, *(old for old, new in self.kept.items() if new == now)) if one != name]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """What was probably meant."""
+
+    set: str
+    name: str
+    text: str
+    """As the code would write it."""
+    by: str
+    """"name": it is spelt much alike; "meaning": what the words say."""
+    score: float
+    """0 to 1: how alike the spellings are, or how sure the match of the meaning is."""
 
 
 class KnownIcons:

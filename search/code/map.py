@@ -9,7 +9,7 @@ from indexer.languages.words import normalise
 from indexer.reports.terminal import Progress
 from search.code.compare import BY_BOTH, BY_WORDS, DOUBTFUL, Best, Target, best_of, evidence_of, open_side
 from search.code.known import KnownIcons
-from search.code.reading import Reference
+from search.code.names import Reference
 from search.drawings.drawn import iconify_sets
 from search.engine import SearchEngine
 from search.generation.opened import Opened

@@ -19,9 +19,53 @@ from search.code.packages import (
     tables,
     words,
 )
-from search.code.reading import Reference
 from search.code.syntax import CONTENT, Code, Import, Text, parse
 from search.drawings.drawn import iconify_sets
+
+
+class Reference(NamedTuple):
+    """One place that names an icon."""
+
+    start: int
+    """`text[start:end]` of the file's text, decoded as UTF-8 with its line ends as they are, is exactly what names the
+    icon: both are offsets in characters, not bytes."""
+    end: int
+    form: str
+    """How it is named: "import lucide-react", "iconify", "unocss", "class mdi", "sprite", "file" ..."""
+    set: str = ""
+    """Key of the set, as Iconify calls it; "" for icons of the project's own: its files and sprites."""
+    name: str = ""
+    """Of the icon in that set, as the code's form implies it; "" where only the running program knows it. Components
+    lose where words end: `ArrowDownAZ` is "arrow-down-az" here, and only the set's own names tell "arrow-down-a-z"."""
+    others: tuple[tuple[str, str], ...] = ()
+    """What else the text may mean, (set, name): `FaGithub` is no solid icon but a brand."""
+    is_certain: bool = True
+    """Whether it names an icon at all: "token:refresh" may be something else."""
+    file: str = ""
+    """Of a part of a sprite: the file that holds it, as it stands before the "#"; "" where that is the page."""
+    path: str = ""
+    """Of the file: as the caller names it, or below what the caller names."""
+    line: int = 0
+    """From 1."""
+    column: int = 0
+    """From 1, in characters."""
+    text: str = ""
+    """What stands at `start:end`: `ArrowLeft`, `mdi:home`, `fa-house`."""
+
+    @property
+    def readings(self) -> Sequence[tuple[str, str]]:
+        """All that the text may mean, (set, name), the likeliest first."""
+        return [(self.set, self.name), *self.others]
+
+    @property
+    def module(self) -> str:
+        """What it is imported from, where it is."""
+        return self.form.removeprefix("import ")
+
+    @property
+    def is_component(self) -> bool:
+        """Whether it is what a module exports, and not the name of a file."""
+        return self.form != self.module and self.text != self.text.lower()
 
 
 class Scanned(NamedTuple):
@@ -193,7 +237,7 @@ _FONT = re.compile(r"\bmaterial-(icons|symbols)(?:-(outlined|rounded|round|sharp
 def _ligature(text: Text) -> Iterator[Reference]:
     """A word that Google's fonts draw as an icon."""
     name, attributes = text.element.name, text.element.attributes
-    font = _FONT.search(attributes.get("class", "") or attributes.get("className", ""))
+    font = _FONT.search(" ".join(attributes[one].text for one in ("class", "className") if one in attributes))
     is_bare = name in words("ligatures") and attributes.keys().isdisjoint(words("not_ligatures"))
     is_drawn = is_bare or (font is not None and name in ("i", "span", *words("ligatures")))
     if is_drawn and text.text.startswith("{") and not re.search("[\"'`]", text.text):

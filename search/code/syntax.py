@@ -43,16 +43,15 @@ class Element(NamedTuple):
     """An element of markup."""
 
     name: str
-    attributes: dict[str, str]
     span: tuple[int, int]
     """Of its first tag."""
-    spans: dict[str, tuple[int, int]]
-    """Of its attributes; of one that spreads an object, by all that it says."""
+    attributes: dict[str, "Text"]
+    """As they stand, with their values; one that spreads an object, by all that it says."""
     is_child: bool = False
     """Whether it stands among what another element of JSX holds."""
 
 
-_NONE = Element("", {}, (0, 0), {})
+_NONE = Element("", (0, 0), {})
 CONTENT = ">"
 """Owner of strings that an element may hold as its text."""
 
@@ -149,7 +148,11 @@ def parse(text: str, path: str) -> Code:
     ascii_text = _FOREIGN.sub(lambda found: _STAND_INS.get(found[0]) or (" " if found[0].isspace() else "_"), text)
     source = _IMPORTED_TYPE.sub(lambda found: "_" * len(found[0]), ascii_text)
     reader = _Reader(source, text, PurePath(path).suffix.lower())
-    reader.read()
+    if (kind := kind_of(path)) == "markup":
+        reader.page()
+    else:
+        reader.part(kind, 0, len(source), is_whole=True)
+    reader.find_members()
     return reader.code
 
 
@@ -182,6 +185,7 @@ _SIGIL = re.compile(r"\s*(?:[#:/@]\w*+(?:\s+if\b)?|\.\.\.)")
 """What a block of Svelte begins with."""
 _BOUND = re.compile(r"(?:v-bind|x-bind|bind)?:|v-(?!bind|on)|x-|[\[(*]")
 """How the name of an attribute begins whose value is an expression: of Vue, Alpine, Angular."""
+_QUOTE = re.compile("[\"'`]")
 _MOCKS = (".mock", ".doMock", ".unmock", ".requireActual", ".importActual", ".requireMock", ".importMock")
 _SCRIPT = (
     "(string) @string (template_string) @string (array) @array (call_expression) @call (pair) @pair (comment) @comment"
@@ -247,15 +251,6 @@ class _Reader:
     scripts: list["_Script"] = field(default_factory=list)
     until: float = field(default_factory=lambda: time.thread_time() + _SECONDS)
 
-    def read(self) -> None:
-        """Read all of it."""
-        kind = KINDS.get(self.suffix)
-        if kind == "markup":
-            self.page()
-        else:
-            self.part(kind, 0, len(self.source), is_whole=True)
-        self.find_members()
-
     def part(self, kind: Kind | None, start: int, end: int, *, is_whole: bool = False) -> None:
         """Read a part that is all of one kind."""
         match kind:
@@ -308,22 +303,17 @@ class _Reader:
         if root.has_error and name == "tsx":  # `<T>value`
             other, others = self.parse("typescript", source)
             nodes = nodes if other.has_error else others
-        quoted = re.compile("[\"'`]")
-        wrong = [node.start_byte for node in nodes.get("wrong", ()) if quoted.search(source, *node.byte_range)]
-        if is_whole and wrong and self.code.error is None:
-            self.code.error = start + min(wrong)
-        self.script(start, nodes, {}, depth=0)
+        wrong = (one.byte_range for one in nodes.get("wrong", ()) if is_whole and self.code.error is None)
+        self.code.error = min(
+            (start + at for at, end in wrong if _QUOTE.search(source, at, end)), default=self.code.error
+        )
+        _Script(self, start, nodes).read({}, depth=0)
 
     def expression(self, span: Span, *, owner: str = "", element: Element = _NONE, depth: int = 0) -> None:
         """Read an expression, which may be the value of something."""
         root, nodes = self.parse("tsx", f"({self.source[slice(*span)]})")
         owned = {node.start_byte: (owner, element) for node in _values(root)} if owner else {}
-        self.script(span[0] - 1, nodes, owned, depth=depth)
-
-    def script(self, base: int, nodes: Nodes, owned: Owned, *, depth: int) -> None:
-        """Take what a parsed script says; its text begins at `base`."""
-        self.scripts.append(_Script(self, base, nodes))
-        self.scripts[-1].read(owned, depth)
+        _Script(self, span[0] - 1, nodes).read(owned, depth)
 
     def string(self, span: Span, owner: str, element: Element, before: str, depth: int) -> None:
         """Take a string; where it holds elements, these are read."""
@@ -343,7 +333,7 @@ class _Reader:
     def attribute(self, name: Span, span: Span, element: Element) -> str:
         """Take the name of an attribute, which may be a class of UnoCSS: `<div i-ri:home-line />`."""
         said = self.text[slice(*name)]
-        element.spans[said] = span
+        element.attributes[said] = Text(span[0], self.text[slice(*span)])
         if re.search("(?:^|[:!])i-", said):
             self.code.texts.append(Text(name[0], said, element=element))
         return said
@@ -378,7 +368,7 @@ class _Reader:
         """
         name, *others = [one for one in tag.named_children if one.type != "ERROR" and one.end_byte > one.start_byte]
         span = base + tag.start_byte, base + tag.end_byte
-        element = Element(self.text[base + name.start_byte : base + name.end_byte], {}, span, {})
+        element = Element(self.text[base + name.start_byte : base + name.end_byte], span, {})
         self.code.elements.append(element)
         for one in (one for one in others if one.named_children):
             key, *values = one.named_children
@@ -389,9 +379,7 @@ class _Reader:
             if not values:
                 continue
             span = base + values[0].start_byte, base + values[0].end_byte
-            element.attributes[owner] = self.text[slice(*span)]
-            bare = re.search(r"[\w-]+(?=[\])]*$)", owner)
-            meant = bare[0] if bare else owner
+            meant = re.split(r"[^\w-]", owner.rstrip("])"))[-1] or owner
             if _BOUND.match(owner):
                 self.expression(span, owner=meant, element=element, depth=depth)
                 continue
@@ -412,15 +400,13 @@ class _Reader:
         """Read the addresses and strings of a style sheet."""
         sheet = _LINE_COMMENTS.sub(lambda found: " " * len(found[0]) if found[1] else found[0], self.source[start:end])
         lines = [0, *(found.end() for found in re.finditer(r"\r\n|[\n\r\f]", sheet))]
-        pending = tinycss2.parse_component_value_list(sheet, skip_comments=True)
-        while pending:
-            token = pending.pop()
-            pending += getattr(token, "content", None) or getattr(token, "arguments", None) or ()
-            if token.type in ("string", "url"):
-                at = sheet.find(token.value, lines[token.source_line - 1] + token.source_column - 1)
-                if at != -1:
-                    text = self.text[start + at : start + at + len(token.value)]
-                    self.code.texts.append(Text(start + at, text, "url"))
+        tokens = tinycss2.parse_component_value_list(sheet, skip_comments=True)
+        for token in tokens:
+            tokens += getattr(token, "content", None) or getattr(token, "arguments", None) or ()
+            behind = lines[token.source_line - 1] + token.source_column - 1
+            at = sheet.find(token.value, behind) if token.type in ("string", "url") else -1
+            if at != -1:
+                self.code.texts.append(Text(start + at, self.text[start + at : start + at + len(token.value)], "url"))
 
     def find_members(self) -> None:
         """Find what of modules is used by the names that the modules have here."""
@@ -464,6 +450,7 @@ class _Script:
     def read(self, owned: Owned, depth: int) -> None:
         """Take all that it says, but for members of modules."""
         nodes, code = self.nodes, self.reader.code
+        self.reader.scripts.append(self)
         elements = {tag.start_byte: self._element(tag, owned) for tag in nodes.get("tag", ())}
         owned = {
             node.start_byte: (name, _NONE) for name, value in self._named_values() for node in _values(value)
@@ -488,14 +475,12 @@ class _Script:
         """Take an element of JSX, and note which strings are values of its attributes."""
         around = tag.parent if tag.type == "jsx_self_closing_element" or not tag.parent else tag.parent.parent
         is_child = around is not None and around.type == "jsx_element"
-        element = Element(self.said(tag.child_by_field_name("name")), {}, self.span(tag), {}, is_child)
+        element = Element(self.said(tag.child_by_field_name("name")), self.span(tag), {}, is_child)
         self.reader.code.elements.append(element)
         for one in tag.children_by_field_name("attribute"):
             key, *values = one.named_children if one.type == "jsx_attribute" else [one]
             owner = self.reader.attribute(self.span(key), self.span(one), element)
-            if key is not one:
-                element.attributes[owner] = self.said(values[0])[1:-1] if values else ""
-                owned.update((node.start_byte, (owner, element)) for value in values for node in _values(value))
+            owned.update((node.start_byte, (owner, element)) for value in values for node in _values(value))
         return element
 
     def _named_values(self) -> Iterator[tuple[str, Node | None]]:
@@ -608,8 +593,7 @@ class _Script:
 def _values(node: Node | None) -> Iterator[Node]:
     """The strings that an expression may have as its value."""
     pending = [node] if node else []
-    while pending:
-        one = pending.pop()
+    for one in pending:
         operator = one.child_by_field_name("operator")
         chosen = _CHOSEN_VALUES.get(operator.type if operator else one.type, ())
         if one.type in ("string", "template_string"):

@@ -14,8 +14,7 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.code.map import map_icons
-from search.code.places import icons_named, read_names
-from search.code.rewrite import rewrite, write_changes
+from search.code.rewrite import icons_named, read_names, rewrite, write_changes
 from search.drawings.frameworks import capitals
 from search.engine import SearchEngine
 
