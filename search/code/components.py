@@ -27,8 +27,9 @@ class Targets:
 
     def __init__(self, engine: SearchEngine, to: str) -> None:
         self._to = to
-        of_set = (one for one in FRAMEWORKS.values() if one.form == "component" and to in one.sets)
-        self._frameworks = {ecosystem(one.packages[0]): one for one in of_set}
+        self._frameworks = {
+            ecosystem(one.packages[0]): one for one in FRAMEWORKS.values() if one.form == "component" and to in one.sets
+        }
         self.icon = cache(lambda candidate: named_icon(engine.show(candidate.id).hit))
         """What code needs of a candidate."""
 
@@ -101,15 +102,15 @@ class Drawings:
     def __init__(self, file: Scanned, candidates: Mapping[int, Candidate], targets: Targets) -> None:
         self._text, self._code = file.text, file.code
         self._candidates, self._targets = candidates, targets
-        is_vue = file.path.endswith(".vue")
-        statements = (one for one in self._code.imports if one.form == "import" and not one.is_type)
-        imported = [(one, name) for one in statements for name in one.names]
+        is_vue, drawers = file.path.endswith(".vue"), tables()["drawers"]
+        imports = (one for one in self._code.imports if one.form == "import" and not one.is_type)
+        imported = [(one, name) for one in imports for name in one.names]
         self._imports = {name.local: (one, name) for one, name in imported}
-        drawers = tables()["drawers"]
         drawn = [(one, name) for one, name in imported if one.module.startswith((*drawers, *words("drawn")))]
-        called = {name.local: drawers[one.module] for one, name in drawn if name.name in words("drawers")}
+        called = ((one, name) for one, name in drawn if one.module in drawers and name.name in words("drawers"))
         # An application of Vue may call the component everywhere.
-        self._drawers = dict.fromkeys(("font-awesome-icon", "FontAwesomeIcon") if is_vue else (), "vue icon") | called
+        self._drawers = dict.fromkeys(("font-awesome-icon", "FontAwesomeIcon") if is_vue else (), "vue icon")
+        self._drawers |= {name.local: drawers[one.module] for one, name in called}
         self._objects = {name.local: name.start for _, name in drawn if name.start in candidates}
         self._libraries = [name.local for _, name in drawn if name.name == "library"]
         beside = drawn if not is_vue else (drawn or imported) if "<script setup" in self._text else []
@@ -117,10 +118,8 @@ class Drawings:
         """The statement beside which components are imported."""
         layers = next((f"{name.name} puts icons upon each other" for _, name in drawn if "Layers" in name.name), "")
         self._why = layers if self.home else "no import here can take another"
-        shown = (one for one in self._code.elements if one.name in self._drawers)
-        self._plans = [
-            self._plan(one, *self._drawers[one.name].split()) for one in sorted(shown, key=lambda one: one.span)
-        ]
+        shown = sorted((one for one in self._code.elements if one.name in self._drawers), key=lambda one: one.span)
+        self._plans = [self._plan(one, *self._drawers[one.name].split()) for one in shown]
         self.unknown = [one.span for one in self._plans if not one.icons]
         """Elements whose icon only the running program knows."""
         self.drawn = {start for one in self._plans for start in one.icons} | {*self._objects.values()}
@@ -143,19 +142,19 @@ class Drawings:
         for name, (first, last) in spans.items():
             value = text[first:last].partition("=")[2]
             size = value.strip("\"'{} ") if name == "size" else ""
-            if name == attribute:
+            is_icon = name == attribute
+            if is_icon:
                 is_bound = value[:1] == "{" or not text.startswith(name, first)
                 condition, items = self._items(last - len(value) + is_bound, last - is_bound)
                 icons = {at: (item, self._targets.component(self._candidates[at], kind)) for at, item in items.items()}
             elif name not in ("size", *words("dropped")):
                 why = why or ("" if _KEPT.match(name) else f'"{name}" is of {element.name} alone')
                 continue
-            elif size not in sizes:
-                why = why or f"its size is {value}"
-            is_sized = name == "size" or (name == attribute and "size" not in spans)
-            written = self._targets.sized(kind, sizes.get(size, "")) if is_sized else ""
-            written = f"{_CHOSEN} {written}".rstrip() if condition and name == attribute and kind == "vue" else written
-            edits[first if written else len(text[:first].rstrip()), last] = written
+            why = why or ("" if size in sizes else f"its size is {value}")
+            is_sized = name == "size" or (is_icon and "size" not in spans)
+            written = [_CHOSEN] if condition and is_icon and kind == "vue" else []
+            written += [self._targets.sized(kind, sizes.get(size, ""))] if is_sized else []
+            edits[first if any(written) else len(text[:first].rstrip()), last] = " ".join(filter(None, written))
         if not text.endswith("/>", start, end):
             closed = re.compile(rf"\s*</({re.escape(element.name)})\s*>").match(text, end)
             tags, end = ([*tags, closed.span(1)], closed.end()) if closed else (tags, end)
@@ -172,9 +171,9 @@ class Drawings:
         condition, items = (found[1] or "").strip() if found else "", dict[int, Span]()
         for first, last in spans:
             said = self._text[first:last]
-            named = (at for at in self._candidates if first <= at < last)
-            at = next(named, None) if said[0] in "[\"'" else self._objects.get(said)
-            items |= {} if at is None else {at: (first, last)}
+            within = (at for at in self._candidates if first <= at < last)
+            at = next(within, -1) if said[0] in "[\"'" else self._objects.get(said, -1)
+            items |= {at: (first, last)} if at >= 0 else {}
         is_known = len(items) == len(spans) and self._objects.keys().isdisjoint(_WORD.findall(condition))
         return condition, items if is_known else {}
 
@@ -196,8 +195,8 @@ class Drawings:
         for name, start in self._objects.items():
             uses = self._uses(name)
             others = [at for at in uses if at not in shown and at not in self._registered]
-            line = self._text.count("\n", 0, others[0]) + 1 if others else 0
             if others or not uses:
+                line = self._text.count("\n", 0, others[0] if others else 0) + 1
                 refused[start] = f"line {line} uses it as a value" if others else "no element shows it"
         n_before = -1
         while n_before != len(refused):
@@ -239,8 +238,8 @@ class Drawings:
             self.edits |= changes[0]
         elif one.kind == "vue":
             chosen = f':is="{one.condition} ? {names[0]} : {names[1]}"'
-            edits = {span: text.replace(_CHOSEN, chosen) for span, text in one.edits.items()}
-            self.edits |= edits | dict.fromkeys(one.tags, "component")
+            self.edits |= {span: text.replace(_CHOSEN, chosen) for span, text in one.edits.items()}
+            self.edits |= dict.fromkeys(one.tags, "component")
         else:
             start, end = one.span
             before, between, behind = tables()["conditions"][one.kind + "-child" * one.is_child]
@@ -251,9 +250,10 @@ class Drawings:
     def _bound(self, export: Export) -> str:
         """What a component is called here, with the weight that it takes; it is imported."""
         weight = f' weight="{export.weight}"' if export.weight else ""
-        for one, name in self._imports.values():
-            if (one.module, name.name) == (export.module, export.name) and not name.is_type:
-                return f"{name.local}{weight}"
+        asked = (export.module, export.name)
+        values = (name for one, name in self._imports.values() if (one.module, name.name) == asked)
+        if here := next((name.local for name in values if not name.is_type), ""):
+            return f"{here}{weight}"
         local = free_name(export.name)
         while self._uses(local):
             local += "Icon"

@@ -1,11 +1,24 @@
-"""Icons of some sets -> the nearest of another: `map_icons(engine, [Name("mdi", "home")], "lucide")`."""
+"""Icons of some sets -> the nearest of another: `map_icons(engine, [Name("mdi", "home")], "lucide")`.
 
-from collections.abc import Sequence
+A mapping can be looked at and corrected, as CSV or as one HTML page. A row is an icon and what stands for it. A row that
+is marked doubtful stays so; one whose mark was taken away, or whose target is another than was proposed, is what a
+person chose. An empty target says that nothing stands for it.
+"""
+
+import base64
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from indexer.errors import IconsError
-from indexer.languages.words import normalise
+from indexer.languages.words import normalise, printable
+from indexer.library.bundled import bundled
+from indexer.library.named import read_list, text_of
 from indexer.reports.terminal import Progress
 from search.code.compare import BY_BOTH, BY_WORDS, DOUBTFUL, Best, Target, best_of, evidence_of, open_side
 from search.code.known import KnownIcons
@@ -13,6 +26,7 @@ from search.code.names import Reference
 from search.drawings.drawn import iconify_sets
 from search.engine import SearchEngine
 from search.generation.opened import Opened
+from search.showing.sheets import data_uri, shown
 
 
 class Name(NamedTuple):
@@ -222,3 +236,123 @@ def mapped_json(mapped: Mapped) -> dict[str, Any]:
     ]
     counts = {"n_doubtful": len(mapped.doubtful), "n_without_picture": len(mapped.without_picture)}
     return {"to": mapped.to, "icons": icons, **counts}
+
+
+COLUMNS = ("source", "target", "probability", "doubtful", "others")
+MOST_BYTES = 8_000_000
+"""Of a file that is read."""
+_YES = "yes"
+
+
+class Choice(NamedTuple):
+    """What a file says of one icon."""
+
+    target: str
+    """Key; "" for nothing."""
+    is_doubtful: bool
+
+
+def to_csv(mapped: Mapped) -> str:
+    """Write a mapping as CSV."""
+    written = io.StringIO()
+    rows = csv.writer(written, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for one in mapped.mappings:
+        target, *others = [candidate.name.key for candidate in one.candidates] or [""]
+        sure = f"{one.probability:.2f}", _YES if one.is_doubtful else ""
+        rows.writerow([_in_cell(one.source.key), _in_cell(target), *sure, _in_cell(" ".join(others))])
+    return written.getvalue()
+
+
+def _in_cell(text: str) -> str:
+    """No program that opens the file takes a name for a formula."""
+    shown = printable(text)
+    return f"'{shown}" if shown[:1] in ("=", "+", "-", "@", "\t") else shown
+
+
+def read_choices(path: Path) -> Mapping[str, Choice]:
+    """Read a file that was written so, by the keys of its icons.
+
+    Raises:
+        SourceError: it can't be read, or lacks a column.
+    """
+    rows = read_list(path, COLUMNS[:4], needed=COLUMNS[:2], limit=MOST_BYTES, hint="; `icons map --csv` writes a list")
+    cells = ([(text_of(row.get(column)) or "").removeprefix("'") for column in COLUMNS[:4]] for _, row in rows)
+    return {source: Choice(target, is_doubtful=doubt.lower() == _YES) for source, target, _, doubt in cells}
+
+
+def choose(engine: SearchEngine, mapped: Mapped, choices: Mapping[str, Choice]) -> Mapped:
+    """Put what a file says in the place of what was found; icons that it does not name stay as they are.
+
+    Raises:
+        IconsError: it names a target that the library does not have, or one of another set.
+    """
+    mappings = []
+    for one in mapped.mappings:
+        choice = choices.get(one.source.key)
+        is_proposed = choice and one.target and one.target.name.key == choice.target
+        if choice is None or (choice.is_doubtful and is_proposed):
+            mappings.append(one)
+        elif not choice.target:
+            mappings.append(one.chosen(None))
+        else:
+            hit = engine.show(engine.find(choice.target)).hit
+            if hit.set != mapped.to:
+                why = f'"{choice.target}" is of "{hit.set}", and stand-ins are of "{mapped.to}"'
+                raise IconsError(f"{why}; choose one of these")
+            mappings.append(one.chosen(Candidate(Name(hit.set, hit.name), hit.id, hit.image)))
+    return replace(mapped, mappings=mappings)
+
+
+_ROW = """<li class="{kind}" data-source="{key}" data-probability="{probability:.2f}"><fieldset aria-label="{key}">
+<span class="source">{picture}{name}</span><span class="candidates">{candidates}</span>
+<span class="sure"><span>{sure}</span></span></fieldset></li>"""
+_CANDIDATE = """<label><input type="radio" name="{group}" value="{key}"{checked}>{picture}{name}</label>"""
+
+
+def mapping_page(mapped: Mapped, pictures_of: Callable[[Sequence[int]], Iterable[tuple[int, bytes]]]) -> bytes:
+    """Lay a mapping out as a page; `pictures_of` reads pictures by their ids, as far as they can be read."""
+    ordered = sorted(mapped.mappings, key=lambda one: (not one.is_doubtful, one.probability if one.is_doubtful else 0))
+    sets = ", ".join(dict.fromkeys(one.source.set for one in mapped.mappings if one.source.set)) or "names"
+    images = {candidate.image for one in ordered for candidate in one.candidates}
+    pictures = dict(pictures_of(sorted(images | {one.image for one in ordered if one.image is not None})))
+    page = bundled("references/mapping.html").read_text("utf-8")
+    script = page.partition("<script>")[2].partition("</script>")[0]
+    values = {
+        "digest": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
+        "title": shown(f"{sets} to {mapped.to}"),
+        "n": f"{len(ordered):,}",
+        "n_doubtful": str(len(mapped.doubtful)),
+        "rows": "\n".join(_row(number, one, pictures) for number, one in enumerate(ordered)),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], page).encode()
+
+
+def _row(number: int, one: IconMapping, pictures: Mapping[int, bytes]) -> str:
+    by = "" if one.image is not None or one.is_chosen else "<br>by name alone"
+    offered: list[Candidate | None] = [*one.candidates, None]
+    candidates = (
+        _CANDIDATE.format(
+            group=f"g{number}",
+            key=shown(candidate.name.key) if candidate else "",
+            name=shown(candidate.name.name) if candidate else "none",
+            picture=_picture(candidate.image, pictures) if candidate else '<span class="picture">&#8709;</span>',
+            checked=" checked" if place == 0 else "",
+        )
+        for place, candidate in enumerate(offered)
+    )
+    return _ROW.format(
+        kind="doubtful" if one.is_doubtful else "chosen" if one.is_chosen else "sure-of",
+        key=shown(one.source.key),
+        name=shown(one.source.name),
+        probability=one.probability,
+        picture=_picture(one.image, pictures),
+        candidates="".join(candidates),
+        sure=f"{'doubtful ' if one.is_doubtful else ''}{one.probability:.0%}{by}",
+    )
+
+
+def _picture(image: int | None, pictures: Mapping[int, bytes]) -> str:
+    content = None if image is None else pictures.get(image)
+    drawn = f'<img alt="" loading="lazy" src="{data_uri(content)}">' if content is not None else "?"
+    return f'<span class="picture">{drawn}</span>'

@@ -91,29 +91,28 @@ def scan_file(path: Path, project: Project) -> Scanned:
     return scan(text, path=str(path), project=project)
 
 
-def scan(text: str, *, path: str, project: Project | None = None) -> Scanned:
+def scan(text: str, *, path: str, project: Project) -> Scanned:
     """Read a text; `path` says what it is, and is what references say of where they stand.
 
     Modules of the `project` may pass on what packages have.
     """
     code = parse(text, path)
     unknown = {one.module for one in code.imports} - modules().keys()
-    passed_on = {one: project.components_of(one, Path(path).parent) for one in unknown} if project else {}
-    found = list(names_in(code, passed_on))
+    found = list(names_in(code, {one: project.components_of(one, Path(path).parent) for one in unknown}))
     starts = [0, *(end.end() for end in re.finditer("\n", text))]
     is_test = bool(_TEST.search(path))
 
     def placed(one: Reference) -> Reference:
-        line, written = bisect_right(starts, one.start), text[one.start : one.end]
+        line = bisect_right(starts, one.start)
         is_certain = one.is_certain and not (is_test and not one.form.startswith("import "))
-        column = one.start - starts[line - 1] + 1
-        return one._replace(path=path, line=line, column=column, text=written, is_certain=is_certain)
+        placed = one._replace(path=path, line=line, column=one.start - starts[line - 1] + 1, is_certain=is_certain)
+        return placed._replace(text=text[one.start : one.end])
 
     firsts = {one.start: placed(one) for one in reversed(found) if one.name}  # what was read first, as an import say
     computed = [placed(one) for one in sorted({one for one in found if not one.name})]
-    line, is_wrong = bisect_right(starts, code.error or 0), code.error is not None
-    problem = f"line {line} is no valid code; what follows may not have been looked up" if is_wrong else ""
-    problem = problem or ("reading it takes too long" if code.is_given_up else "")
+    problem = "reading it takes too long" if code.is_given_up else ""
+    if code.error is not None:
+        problem = f"line {bisect_right(starts, code.error)} is no valid code; what follows may not have been looked up"
     return Scanned(path, text, [firsts[start] for start in sorted(firsts)], computed, code, problem)
 
 
@@ -127,9 +126,8 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
         components = own.get(one.module) or components_of(one.module)
         part_of = None if components else components_above(one.module)
         named = [name for name in one.names if not name.is_type and name.name != "default"]
-        for name in named if not _HELPERS.search(one.module) else ():
-            if exported := components or part_of:
-                yield from _component(name.start, name.name, exported)
+        for name in named if (exported := components or part_of) and not _HELPERS.search(one.module) else ():
+            yield from _component(name.start, name.name, exported)
         if part_of and not named:
             yield from _deep(one, part_of)
         if one.module.startswith(".") and (file := _FILE.fullmatch(one.module)):
@@ -139,7 +137,7 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
             yield from _component(span[0], member, components) if member else [Reference(*span, components.form)]
     for text in (*code.contents, *(one for one in code.texts if one.owner == CONTENT)):
         yield from _ligature(text)
-    called = {name.local: name.name for one in code.imports for name in one.names if _named_by(name.name)}
+    called = {name.local: name.name for one in code.imports for name in one.names if any(_named_by(name.name))}
     for text in code.texts:
         original = called.get(text.element.name)
         yield from _in_string(text._replace(element=text.element._replace(name=original)) if original else text)
@@ -188,9 +186,7 @@ def classes_in(text: Text) -> Iterator[Reference]:
     """Names among the words of a string, in their order."""
     tokens = [(text.start + found.start(), found[0]) for found in _TOKEN.finditer(text.text)]
     beside = {token for _, token in tokens}
-    for start, token in tokens:
-        if "-" not in token or len(token) > _LONGEST:
-            continue
+    for start, token in (one for one in tokens if "-" in one[1] and len(one[1]) <= _LONGEST):
         if begun := _BEGUN.search(token):
             yield Reference(start + begun.start(), start + len(token), "unocss")
         elif found := _uno(start, token) or _tailwind(start, token, beside) or _of_font(start, token, beside):
@@ -267,7 +263,7 @@ _PAIRED = ("fas", "far", "fab")
 
 def _named_by(element: str) -> Sequence[str]:
     """The form and the set of what the attribute `name` of an element names."""
-    return next((said.split() for names, said in tables()["elements"].items() if element in names.split()), ())
+    return next((said.split() for names, said in tables()["elements"].items() if element in names.split()), ("", ""))
 
 
 def _in_string(text: Text) -> Iterator[Reference]:
@@ -300,18 +296,14 @@ def _in_string(text: Text) -> Iterator[Reference]:
 
 def _attribute(text: Text) -> Reference | None:
     """What attributes for icons hold, and pairs of Font Awesome: `["fas", "house"]`."""
-    said, span = text.text, (text.start, text.end)
+    said, owner = text.text, text.owner
     if not _NAME.fullmatch(said):
         return None
-    if key := tables()["attributes"].get(text.owner):
-        return Reference(*span, text.owner, key, said)
-    if text.owner == "name" and (named := _named_by(text.element.name)):
-        return Reference(*span, named[0], named[1], said)
-    is_registered = text.owner == "icon" and text.element.name in words("registered") and said not in _PAIRED
-    if text.before in _PAIRED or is_registered:
-        key = {"far": "fa6-regular", "fab": "fa6-brands"}.get(text.before, "fa6-solid")
-        return Reference(*span, "pair", key, said, also_of_font_awesome(key, said))
-    return None
+    form, key = _named_by(text.element.name) if owner == "name" else (owner, tables()["attributes"].get(owner, ""))
+    is_registered = owner == "icon" and text.element.name in words("registered") and said not in _PAIRED
+    if not key and (text.before in _PAIRED or is_registered):
+        form, key = "pair", {"far": "fa6-regular", "fab": "fa6-brands"}.get(text.before, "fa6-solid")
+    return Reference(text.start, text.end, form, key, said, also_of_font_awesome(key, said)) if key else None
 
 
 def _is_common(prefix: str) -> bool:

@@ -20,11 +20,12 @@ import tree_sitter_html
 import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
-Kind = Literal["script", "markup", "style", "data"]
 Form = Literal["import", "export", "call", "mock"]
+_SCRIPTED = (".vue", ".svelte")
+"""Markup whose scripts are built, and must be valid."""
 _BRACED = (".svelte", ".astro", ".mdx", ".marko")
 """Markup in which `{...}` is an expression."""
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, str] = {
     **dict.fromkeys((".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"), "script"),
     **dict.fromkeys((*_BRACED, ".html", ".htm", ".xhtml", ".vue", ".md"), "markup"),
     **dict.fromkeys((".php", ".twig", ".erb", ".ejs", ".hbs", ".njk", ".jinja", ".jinja2", ".j2"), "markup"),
@@ -138,7 +139,7 @@ class Code:
     """Whether a parser took too long."""
 
 
-def kind_of(path: str) -> Kind | None:
+def kind_of(path: str) -> str | None:
     """What a file is, by its name; None for what is not read."""
     return KINDS.get(PurePath(path).suffix.lower())
 
@@ -206,7 +207,6 @@ _QUERIES = {
     " (style_element (raw_text) @style)",
 }
 """What is looked for in a tree, by its grammar."""
-Grammar = Literal["tsx", "typescript", "html"]
 Nodes = Mapping[str, Sequence[Node]]
 """By their types."""
 _SETS = {
@@ -232,7 +232,7 @@ Owned = dict[int, tuple[str, Element]]
 
 
 @cache
-def _grammar(name: Grammar) -> tuple[Language, Query]:
+def _grammar(name: str) -> tuple[Language, Query]:
     language = Language(
         tree_sitter_html.language() if name == "html" else getattr(tree_sitter_typescript, f"language_{name}")()
     )
@@ -251,7 +251,7 @@ class _Reader:
     scripts: list["_Script"] = field(default_factory=list)
     until: float = field(default_factory=lambda: time.thread_time() + _SECONDS)
 
-    def part(self, kind: Kind | None, start: int, end: int, *, is_whole: bool = False) -> None:
+    def part(self, kind: str | None, start: int, end: int, *, is_whole: bool = False) -> None:
         """Read a part that is all of one kind."""
         match kind:
             case "script":
@@ -281,7 +281,7 @@ class _Reader:
         source = _masked(source, statements)
         self.markup(source, 0, len(source), depth=0)
 
-    def parse(self, name: Grammar, source: str) -> tuple[Node, Nodes]:
+    def parse(self, name: str, source: str) -> tuple[Node, Nodes]:
         """Parse a text; what takes too long is given up, and nothing is found in it."""
         language, query = _grammar(name)
         content, parser = source.encode("ascii"), Parser(language)
@@ -298,7 +298,7 @@ class _Reader:
     def program(self, start: int, end: int, *, is_whole: bool = False) -> None:
         """Read a script; where it is whole, what no grammar understands is noted."""
         source = self.source[start:end]
-        name: Grammar = "typescript" if self.suffix in (".ts", ".mts", ".cts") else "tsx"  # there `<T>x` is a type
+        name = "typescript" if self.suffix in (".ts", ".mts", ".cts") else "tsx"  # there `<T>x` is a type
         root, nodes = self.parse(name, source)
         if root.has_error and name == "tsx":  # `<T>value`
             other, others = self.parse("typescript", source)
@@ -309,7 +309,7 @@ class _Reader:
         )
         _Script(self, start, nodes).read({}, depth=0)
 
-    def expression(self, span: Span, *, owner: str = "", element: Element = _NONE, depth: int = 0) -> None:
+    def expression(self, span: Span, owner: str = "", element: Element = _NONE, *, depth: int = 0) -> None:
         """Read an expression, which may be the value of something."""
         root, nodes = self.parse("tsx", f"({self.source[slice(*span)]})")
         owned = {node.start_byte: (owner, element) for node in _values(root)} if owner else {}
@@ -320,10 +320,9 @@ class _Reader:
         text = self.text[slice(*span)]
         if depth < _DEEPEST and re.search("<[A-Za-z]", text):
             self.markup(self.source, *span, depth=depth + 1)
-            return
-        self.code.texts.append(Text(span[0], text, owner, element, before))
-        if "url(" in text:
-            self.style(*span)
+        else:
+            self.code.texts.append(Text(span[0], text, owner, element, before))
+            self.style(*span if "url(" in text else (0, 0))
 
     def content(self, start: int, end: int, element: Element) -> None:
         """Take the text that is all that an element holds."""
@@ -340,9 +339,11 @@ class _Reader:
 
     def markup(self, source: str, start: int, end: int, *, depth: int) -> None:
         """Read elements, with the scripts, styles and expressions in them."""
-        regions = self.regions(source, start, end)
-        masked = _masked(source[start:end], [(region[0] - start, region[1] - start) for region, _ in regions])
-        nodes = self.parse("html", masked)[1]
+        marks = _MARKS_IN_STRINGS if KINDS.get(self.suffix) == "script" else _MARKS
+        found = ((one.span(), one.span(one.lastindex or 0)) for one in marks.finditer(source, start, end))
+        regions = _braced(source, start, end) if self.suffix in _BRACED else [*found]
+        spans = [(region[0] - start, region[1] - start) for region, _ in regions]
+        nodes = self.parse("html", _masked(source[start:end], spans))[1]
         starts, owned = [region[0] for region, _ in regions], Owned()
         elements = {tag.start_byte: self.tag(start, tag, starts, owned, depth) for tag in nodes.get("tag", ())}
         for node in nodes.get("element", ()):
@@ -352,14 +353,11 @@ class _Reader:
                 self.content(first, last, elements[node.start_byte])
                 held = starts[bisect_left(starts, first) : bisect_left(starts, last)]
                 owned.update(dict.fromkeys(held, (CONTENT, elements[node.start_byte])))
-        is_whole = self.suffix in (".vue", ".svelte")
-        for raw in nodes.get("script", ()):
-            self.program(start + raw.start_byte, start + raw.end_byte, is_whole=is_whole)
-        for raw in nodes.get("style", ()):
-            self.style(start + raw.start_byte, start + raw.end_byte)
+        for kind in ("script", "style"):
+            for raw in nodes.get(kind, ()):
+                self.part(kind, start + raw.start_byte, start + raw.end_byte, is_whole=self.suffix in _SCRIPTED)
         for (at, _), inside in regions:
-            owner, element = owned.get(at, ("", _NONE))
-            self.expression(inside, owner=owner, element=element, depth=depth)
+            self.expression(inside, *owned.get(at, ("", _NONE)), depth=depth)
 
     def tag(self, base: int, tag: Node, regions: Sequence[int], owned: Owned, depth: int) -> Element:
         """Take an element, with the values of its attributes: a string, an expression, or a string with some in it.
@@ -376,25 +374,15 @@ class _Reader:
             owner = self.attribute((base + key.start_byte, base + key.end_byte), place, element)
             while values and values[0].type != "attribute_value":
                 values = values[0].named_children
-            if not values:
-                continue
-            span = base + values[0].start_byte, base + values[0].end_byte
             meant = re.split(r"[^\w-]", owner.rstrip("])"))[-1] or owner
-            if _BOUND.match(owner):
-                self.expression(span, owner=meant, element=element, depth=depth)
-                continue
-            held = regions[bisect_left(regions, span[0] - 1) : bisect_left(regions, span[1])]
-            owned.update(dict.fromkeys(held, (meant, element)))
-            if self.source[span[0] - 1] != "{":
-                self.string(span, meant, element, "", depth=_DEEPEST)
+            for span in ((base + value.start_byte, base + value.end_byte) for value in values[:1]):
+                if _BOUND.match(owner):
+                    self.expression(span, meant, element, depth=depth)
+                elif self.source[span[0] - 1] != "{":
+                    self.string(span, meant, element, "", depth=_DEEPEST)
+                held = regions[bisect_left(regions, span[0] - 1) : bisect_left(regions, span[1])]
+                owned.update(dict.fromkeys(held, (meant, element)))
         return element
-
-    def regions(self, source: str, start: int, end: int) -> Sequence[tuple[Span, Span]]:
-        """Find expressions in markup: each with its marks, and without."""
-        if self.suffix in _BRACED:
-            return _braced(source, start, end)
-        marks = _MARKS_IN_STRINGS if KINDS.get(self.suffix) == "script" else _MARKS
-        return [(found.span(), found.span(found.lastindex or 0)) for found in marks.finditer(source, start, end)]
 
     def style(self, start: int, end: int) -> None:
         """Read the addresses and strings of a style sheet."""
@@ -414,13 +402,11 @@ class _Reader:
         for one in sorted((one for one in self.code.imports if one.whole), key=lambda one: one.scope or _EVERYWHERE):
             wholes[one.whole].append((*(one.scope or _EVERYWHERE), one.module))
         uses = [use for script in self.scripts for use in script.members(wholes)] if wholes else []
-        for tag in self.code.elements:
-            whole, dot, name = tag.name.partition(".")
-            start = tag.span[0] + len(f"<{whole}.")
-            uses += [(whole, True, (start, start + len(name)))] if dot and whole in wholes else []
+        tags = ((tag.name.partition(".")[0], tag.name, tag.span[0] + 1) for tag in self.code.elements)
+        uses += [(of, True, (at + len(of) + 1, at + len(name))) for of, name, at in tags if of in wholes and of != name]
         for whole, is_named, span in uses:
-            module = _module_at(wholes[whole], span[0])
-            self.code.members.append((module, self.text[slice(*span)] if is_named else "", span))
+            name = self.text[slice(*span)] if is_named else ""
+            self.code.members.append((_module_at(wholes[whole], span[0]), name, span))
 
 
 def _module_at(known: Sequence[tuple[int, int, str]], at: int) -> str:
@@ -460,12 +446,11 @@ class _Script:
             if [one.type for one in inner] in (["jsx_text"], ["jsx_expression"]):
                 self.reader.content(*self.span(inner[0]), elements[node.start_byte])
                 owned |= {one.start_byte: (CONTENT, elements[node.start_byte]) for one in _values(inner[0])}
-        pairs = [node.named_children for node in nodes.get("array", ()) if node.named_child_count == 2]
+        pairs = (node.named_children for node in nodes.get("array", ()) if node.named_child_count == 2)
         before = {second.start_byte: self.said(first)[1:-1] for first, second in pairs}
-        for node in nodes.get("string", ()):
-            start, end = self.span(node)
-            owner, element = owned.get(node.start_byte, ("", _NONE))
-            self.reader.string((start + 1, end - 1), owner, element, before.get(node.start_byte, ""), depth)
+        for at, node in ((node.start_byte, node) for node in nodes.get("string", ())):
+            span = self.base + at + 1, self.base + node.end_byte - 1
+            self.reader.string(span, *owned.get(at, ("", _NONE)), before.get(at, ""), depth)
         code.comments += map(self.span, nodes.get("comment", ()))
         code.exports.update(map(self.said, nodes.get("exported", ())))
         code.imports += filter(None, map(self._statement, nodes.get("statement", ())))
@@ -550,31 +535,28 @@ class _Script:
         `import("x").then((m) => m.Bell)`.
         """
         name, module = self._called(node)
-        if not module or module.type != "string":
+        form: Form = "mock" if name in _MOCKS else "call"
+        if not module or module.type != "string" or name not in (*_MOCKS, "import", "require"):
             return None
-        if name not in ("import", "require"):
-            return self._import(module, "mock", node) if name in _MOCKS else None
         user = node.parent
         while user and user.type in ("await_expression", "parenthesized_expression", "as_expression"):
             user = user.parent
         around = user.parent if user else None
-        form: Form = "call"
-        used, taken, scope = node, self._pattern(None), None
-        match user.type if user else "":
+        match user.type if user and form == "call" else "":
             case "arguments" if self._called(around)[0] in _MOCKS:  # `vi.mock(import("x"))`
-                form = "mock"
-            case "variable_declarator" if user:
-                used, taken, block = user, self._pattern(user.child_by_field_name("name")), around and around.parent
-                scope = self.span(block) if block and block.type != "program" else None
+                return self._import(module, "mock", node)
+            case "variable_declarator" if user and around and (block := around.parent):
+                scope = self.span(block) if block.type != "program" else None
+                return self._import(module, "call", user, self._pattern(user.child_by_field_name("name")), scope=scope)
             case "member_expression" if user and (asked := user.child_by_field_name("property")):
                 if self.said(asked) != "then":
-                    used, taken = user, ([self._specifier(asked)], "")
-                elif then := self._called(around)[1]:
+                    return self._import(module, "call", user, ([self._specifier(asked)], ""))
+                if then := self._called(around)[1]:
                     parameter = then.child_by_field_name("parameter") or then.child_by_field_name("parameters")
                     while parameter and parameter.type in ("formal_parameters", "required_parameter"):
                         parameter = next(iter(parameter.named_children), None)
-                    taken, scope = self._pattern(parameter), self.span(then)
-        return self._import(module, form, used, taken, scope=scope)
+                    return self._import(module, "call", node, self._pattern(parameter), scope=self.span(then))
+        return self._import(module, form, node)
 
     def _import(
         self,
@@ -586,8 +568,8 @@ class _Script:
         scope: Span | None = None,
         is_type: bool = False,
     ) -> Import:
-        name, start = self.said(module)[1:-1], self.base + module.start_byte + 1
-        return Import(name, start, form, self.span(node), tuple(taken[0]), taken[1], scope, is_type)
+        start, whole = self.base + module.start_byte + 1, taken[1]
+        return Import(self.said(module)[1:-1], start, form, self.span(node), tuple(taken[0]), whole, scope, is_type)
 
 
 def _values(node: Node | None) -> Iterator[Node]:

@@ -177,8 +177,17 @@ def map(  # noqa: PLR0913 - one option each
       icons map src/ --to lucide
       icons map src/ --to lucide --mapping mapping.csv --write
     """
-    from search.code.choices import choose, mapping_page, read_choices, to_csv
-    from search.code.map import map_icons, mapped_json, source_names, source_sets, target_set
+    from search.code.map import (
+        choose,
+        map_icons,
+        mapped_json,
+        mapping_page,
+        read_choices,
+        source_names,
+        source_sets,
+        target_set,
+        to_csv,
+    )
     from search.code.rewrite import (
         diff_of,
         icons_named,

@@ -9,9 +9,20 @@ import pytest
 from indexer.arrays import Floats, spread_of
 from indexer.errors import IconsError
 from indexer.library.folder import Library
-from search.code.choices import COLUMNS, Choice, choose, read_choices, to_csv
 from search.code.compare import BY_BOTH, N_CANDIDATES, Side, best_of, open_side
-from search.code.map import Mapped, Name, map_icons, source_names, source_sets, target_set
+from search.code.map import (
+    COLUMNS,
+    Choice,
+    Mapped,
+    Name,
+    choose,
+    map_icons,
+    read_choices,
+    source_names,
+    source_sets,
+    target_set,
+    to_csv,
+)
 from search.engine import SearchEngine
 
 

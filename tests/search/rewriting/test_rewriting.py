@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from indexer.library.folder import Library
-from search.code.choices import Choice, choose
-from search.code.map import map_icons
+from search.code.map import Choice, choose, map_icons
 from search.code.rewrite import Rewritten, diff_of, icons_named, read_names, write_changes
 from search.code.rewrite import rewrite as rewrite_code
 from search.engine import SearchEngine
