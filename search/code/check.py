@@ -100,8 +100,7 @@ class OwnIcons:
         that a file is used which has the end of its path.
         """
         if "*" in one.name:  # a pattern, as bundlers take it
-            last = one.name.rpartition("/")[2]
-            self._used.update(path.resolve() for path in self._files if fnmatch(path.name, last))
+            self._used.update(path.resolve() for path in self._files if fnmatch(path.name, one.name.rpartition("/")[2]))
             return
         files = self.project.svgs_meant(one.name, beside=folder)
         if one.form == "module" and self._is_placed:  # nothing else is meant than what lies there
@@ -124,8 +123,14 @@ def _finding(
     file = spellings_of(one.file or one.name)[-1].partition("?")[0].rpartition("/")[2]
     wrong = one.name if kind == "no-part" else file
     found = process.extractOne(wrong, sorted(names), scorer=fuzz.ratio, score_cutoff=_NEAR)
-    said = f"{message}; near: {found[0]}" if found else message
-    return Finding(kind, one.path, one.line, one.column - shift, one.file if shift else one.text, said)
+    return Finding(
+        kind,
+        one.path,
+        one.line,
+        one.column - shift,
+        one.file if shift else one.text,
+        (f"{message}; near: {found[0]}" if found else message),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +184,13 @@ def check(
     if not files:
         raise IconsError(f'"{places[0]}" holds no code; name the folder that your sources lie in')
     own = OwnIcons(icons, Project.around([*places, *filter(None, [icons])]))
-    scans = (scan_file(path, own.project) for path in files)
-    return _checked(engine, own, scans, max_sets=max_sets, progress=lambda n: progress("Reading", n, len(files)))
+    return _checked(
+        engine,
+        own,
+        (scan_file(path, own.project) for path in files),
+        max_sets=max_sets,
+        progress=lambda n: progress("Reading", n, len(files)),
+    )
 
 
 def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
@@ -194,8 +204,7 @@ def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
     if kind_of(name) is None:
         raise IconsError(f'"{name}" is no file of code that is read; call it as App.tsx, index.html, style.css')
     own = OwnIcons(None, Project.around([Path(name)]), is_placed=False)
-    scans = [scan(text, path=name, project=own.project)]
-    return _checked(engine, own, scans, max_sets=None, progress=lambda _: None)
+    return _checked(engine, own, [scan(text, path=name, project=own.project)], max_sets=None, progress=lambda _: None)
 
 
 def _checked(
@@ -209,7 +218,7 @@ def _checked(
     known, n_files, not_read, computed = KnownIcons(engine), 0, dict[str, str](), list[Reference]()
     looked_up: list[tuple[Reference, tuple[str, str] | None]] = []
     for number, scanned in enumerate(scans, start=1):
-        n_files += scanned.is_read
+        n_files += bool(scanned.text or not scanned.problem)
         own.note(scanned.text)
         not_read |= {scanned.path: scanned.problem} if scanned.problem else {}
         for one in scanned.references:
@@ -222,7 +231,6 @@ def _checked(
     references = [one for one, _ in looked_up]
     of_sets = [(one, found) for one, found in looked_up if one.set]
     of_icons = [one._replace(set=found[0], name=found[1]) if found else one for one, found in of_sets]
-    unknown = Counter(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one))
     by_family: dict[str, list[Reference]] = defaultdict(list)
     for one in (one for one in of_icons if one.set not in words("brands")):
         by_family[family_of(one.set)].append(one)
@@ -243,7 +251,9 @@ def _checked(
         sets=[SetUse(key, n, n_files_of[key], bool(known.set(key).own)) for key, n in counted.most_common()],
         mixed={path: found for path, found in families.items() if len(found) > 1},
         computed=computed,
-        unknown=dict(unknown.most_common()),
+        unknown=dict(
+            Counter(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one)).most_common()
+        ),
         renamed=[(one, now) for one, found in of_sets if found and (now := known.renamed(one))],
         not_read=not_read,
     )
@@ -281,9 +291,12 @@ _LEVELS = {"unused-file": "warning", "too-many-sets": "warning"}
 
 def checked_json(checked: Checked) -> dict[str, Any]:
     """Spell all of it as one object."""
-    computed = [{name: getattr(one, name) for name in _OF_COMPUTED} for one in checked.computed]
-    renamed = [{name: getattr(one, name) for name in _OF_COMPUTED} | {"now": now} for one, now in checked.renamed]
-    return {"is_clean": not checked.findings, **asdict(checked), "computed": computed, "renamed": renamed}
+    return {
+        "is_clean": not checked.findings,
+        **asdict(checked),
+        "computed": [{name: getattr(one, name) for name in _OF_COMPUTED} for one in checked.computed],
+        "renamed": [{name: getattr(one, name) for name in _OF_COMPUTED} | {"now": now} for one, now in checked.renamed],
+    }
 
 
 def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
@@ -292,8 +305,12 @@ def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
         {"id": kind, "shortDescription": {"text": text}, "defaultConfiguration": {"level": _LEVELS.get(kind, "error")}}
         for kind, text in RULES.items()
     ]
-    tool = {"driver": {"name": "icons", "version": version("icons"), "rules": rules}}
-    runs = [{"tool": tool, "results": [_result(finding, base) for finding in checked.findings]}]
+    runs = [
+        {
+            "tool": {"driver": {"name": "icons", "version": version("icons"), "rules": rules}},
+            "results": [_result(finding, base) for finding in checked.findings],
+        }
+    ]
     return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": runs}
 
 

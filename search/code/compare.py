@@ -118,9 +118,11 @@ class Target:
         self._opened = opened
         self.side = side
         names = sorted({row.words for row in side.rows})
-        starts = range(0, len(names), _NAMES_AT_ONCE)
         vectors = np.concatenate(
-            [opened.encoder.encode_many_words(names[first : first + _NAMES_AT_ONCE]) for first in starts]
+            [
+                opened.encoder.encode_many_words(names[first : first + _NAMES_AT_ONCE])
+                for first in range(0, len(names), _NAMES_AT_ONCE)
+            ]
         )
         places = {name: place for place, name in enumerate(names)}
         self._names: Floats = np.asarray(vectors[[places[row.words] for row in side.rows]], np.float32)
@@ -160,8 +162,9 @@ class Target:
 def _crowd(spread: Spread, sources: Floats, targets: Floats) -> NDArray[np.float32]:
     total = np.zeros(len(targets), np.float64)
     for first in range(0, len(sources), _ROWS_AT_ONCE):
-        likeness = spread.of(sources[first : first + _ROWS_AT_ONCE] @ targets.T)
-        total += np.exp(SPREADS * likeness.astype(np.float64)).sum(axis=0)
+        total += np.exp(SPREADS * spread.of(sources[first : first + _ROWS_AT_ONCE] @ targets.T).astype(np.float64)).sum(
+            axis=0
+        )
     return np.asarray(np.log(total), np.float32)
 
 
@@ -182,24 +185,13 @@ class Surety:
 
     def probability(self, evidence: float, lead: float) -> float:
         """0 to 1."""
-        logit = self.of_evidence * evidence + self.of_lead * lead + self.none
-        return float(1 / (1 + np.exp(-logit)))
+        return float(1 / (1 + np.exp(-(self.of_evidence * evidence + self.of_lead * lead + self.none))))
 
 
 BY_BOTH = Surety(0.34, 0.32, -7.87)
 BY_WORDS = Surety(0.51, 1.39, -5.26)
 DOUBTFUL = 0.8
 """Below this probability a stand-in is marked: of 11 wrong ones among those 215, 9 lie below it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Best:
-    """The best stand-ins for one icon."""
-
-    rows: tuple[int, ...]
-    """Of the target's side, best first, a drawing and a name each once."""
-    probability: float
-    """That the first is right."""
 
 
 def evidence_of(compared: Compared) -> Floats:
@@ -214,8 +206,10 @@ def evidence_of(compared: Compared) -> Floats:
     )
 
 
-def best_of(evidence: Floats, side: Side, surety: Surety, *, look: str | None = None, name: str | None = None) -> Best:
-    """Take the best few of the target's icons, by their evidence.
+def best_of(
+    evidence: Floats, side: Side, surety: Surety, *, look: str | None = None, name: str | None = None
+) -> tuple[Sequence[int], float]:
+    """Take the best few of the target's icons, by their evidence: their rows, and how likely the first is right.
 
     Of variants it is the one of a look, else the plain one, and of the names of one drawing that of the source, if it
     is among them.
@@ -235,7 +229,7 @@ def best_of(evidence: Floats, side: Side, surety: Surety, *, look: str | None = 
     may_stand = stand_ins(side.variant_groups, is_asked, side.is_plain)
     variants = ([one for one in side.variants(row) if may_stand[one]] for row in chosen)
     rows = (_named_best(side, max(some, key=lambda one: float(evidence[one])), name) for some in variants)
-    return Best(tuple(rows), surety.probability(first, first - others[0] if others else 0.0))
+    return tuple(rows), surety.probability(first, first - others[0] if others else 0.0)
 
 
 def _named_best(side: Side, row: int, name: str | None) -> int:

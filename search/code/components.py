@@ -103,8 +103,9 @@ class Drawings:
         self._text, self._code = file.text, file.code
         self._candidates, self._targets = candidates, targets
         is_vue, drawers = file.path.endswith(".vue"), tables()["drawers"]
-        imports = (one for one in self._code.imports if one.form == "import" and not one.is_type)
-        imported = [(one, name) for one in imports for name in one.names]
+        imported = [
+            (one, name) for one in self._code.imports for name in one.names if one.form == "import" and not one.is_type
+        ]
         self._imports = {name.local: (one, name) for one, name in imported}
         drawn = [(one, name) for one, name in imported if one.module.startswith((*drawers, *words("drawn")))]
         called = ((one, name) for one, name in drawn if one.module in drawers and name.name in words("drawers"))
@@ -118,8 +119,11 @@ class Drawings:
         """The statement beside which components are imported."""
         layers = next((f"{name.name} puts icons upon each other" for _, name in drawn if "Layers" in name.name), "")
         self._why = layers if self.home else "no import here can take another"
-        shown = sorted((one for one in self._code.elements if one.name in self._drawers), key=lambda one: one.span)
-        self._plans = [self._plan(one, *self._drawers[one.name].split()) for one in shown]
+        self._plans = [
+            self._plan(one, *self._drawers[one.name].split())
+            for one in sorted(self._code.elements, key=lambda one: one.span)
+            if one.name in self._drawers
+        ]
         self.unknown = [one.span for one in self._plans if not one.icons]
         """Elements whose icon only the running program knows."""
         self.drawn = {start for one in self._plans for start in one.icons} | {*self._objects.values()}

@@ -30,8 +30,12 @@ def code_files(places: Sequence[Path]) -> Iterator[Path]:
     for place in places:
         if place.is_file() and kind_of(place.name) is None:
             raise IconsError(f'"{place}" is no file of code that is read; docs/checking.md lists the kinds')
-    found = (path for place in places for path in ([place] if place.is_file() else files_below(place)))
-    yield from dict.fromkeys(path for path in found if kind_of(path.name) or path.is_dir())
+    yield from dict.fromkeys(
+        path
+        for place in places
+        for path in ([place] if place.is_file() else files_below(place))
+        if kind_of(path.name) or path.is_dir()
+    )
 
 
 def read_code(path: Path) -> str:
@@ -65,15 +69,14 @@ def files_below(place: Path) -> Iterator[Path]:
 _SUFFIXES = frozenset((*KINDS, ".svg"))
 _MOST_BYTES_OF_MODULES = 20_000_000
 _MOST_FILES = 20_000
-_ENDS = (".d.ts", ".d.mts", ".d.cts", "/index.d.ts", ".ts", ".tsx", ".mjs", ".js", ".jsx")
-_ENDINGS = (*_ENDS, *(f"/index{end}" for end in (".ts", ".tsx", ".mjs", ".js", ".jsx")), "")
+_ENDINGS = ".d.ts .d.mts .d.cts /index.d.ts .ts .tsx .mjs .js .jsx /index.ts /index.tsx /index.mjs /index.js /index.jsx"
 _PASSES_ON = re.compile(rb"\bexport\s*\*")
 
 
 def file_of(path: str) -> Path | None:
     """The script that a path is meant to lead to, which may lack an ending, or have that of what is built."""
     stem = re.sub(r"\.[mc]?js$", "", path)
-    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in _ENDINGS)
+    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in (*_ENDINGS.split(), ""))
     return next((file for file in files if kind_of(file.name) == "script" and os.path.isfile(file)), None)  # noqa: PTH113  Path.is_file raises where a name is too long
 
 
@@ -126,8 +129,8 @@ def _entry(folder: Path, module: str) -> Path | None:
     if module.startswith("."):
         return file_of(f"{folder}/{module}")
     package = package_of(module)
-    roots = (above / "node_modules" / package for above in (folder, *folder.parents) if package)
-    root = next((root for root in roots if root.is_dir()), None)
+    above = [one / "node_modules" / package for one in (folder, *folder.parents) if package]
+    root = next(filter(Path.is_dir, above), None)
     if root is None:
         return None
     inner, facts = module.removeprefix(package).strip("/"), {}
@@ -241,8 +244,12 @@ class Project:
         """The file that a module is, if it is one of the project: beside the code, or where its alias leads."""
         stems = [os.path.join(beside, module)]  # noqa: PTH118  an address, as it stands
         if not module.startswith("."):
-            aliases = (alias for folder in self._above(beside) for alias in self._aliases_of(folder))
-            stems = [f"{to}{module.removeprefix(begin)}" for begin, to in aliases if module.startswith(begin)]
+            stems = [
+                f"{to}{module.removeprefix(begin)}"
+                for folder in self._above(beside)
+                for begin, to in self._aliases_of(folder)
+                if module.startswith(begin)
+            ]
         return next(filter(None, map(file_of, stems if module not in modules() else ())), None)
 
     def _read_aliases(self, folder: Path) -> Sequence[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """Icons of some sets -> the nearest of another: `map_icons(engine, [Name("mdi", "home")], "lucide")`.
 
-A mapping can be looked at and corrected, as CSV or as one HTML page. A row is an icon and what stands for it. A row that
+A mapping can be looked at and corrected, as CSV or as one HTML page. A row is an icon and what stands for it. One that
 is marked doubtful stays so; one whose mark was taken away, or whose target is another than was proposed, is what a
 person chose. An empty target says that nothing stands for it.
 """
@@ -15,12 +15,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from indexer.errors import IconsError
 from indexer.languages.words import normalise, printable
 from indexer.library.bundled import bundled
 from indexer.library.named import read_list, text_of
 from indexer.reports.terminal import Progress
-from search.code.compare import BY_BOTH, BY_WORDS, DOUBTFUL, Best, Target, best_of, evidence_of, open_side
+from search.code.compare import BY_BOTH, BY_WORDS, DOUBTFUL, Target, best_of, evidence_of, open_side
 from search.code.known import KnownIcons
 from search.code.names import Reference
 from search.drawings.drawn import iconify_sets
@@ -74,8 +76,13 @@ class IconMapping:
     def chosen(self, candidate: Candidate | None) -> "IconMapping":
         """The same, with what a person chose."""
         others = [one for one in self.candidates if candidate is None or one.name != candidate.name]
-        candidates = [candidate, *others] if candidate else []
-        return replace(self, candidates=candidates, probability=1.0, is_doubtful=False, is_chosen=True)
+        return replace(
+            self,
+            candidates=([candidate, *others] if candidate else []),
+            probability=1.0,
+            is_doubtful=False,
+            is_chosen=True,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +114,7 @@ def names_of_set(engine: SearchEngine, key: str) -> list[Name]:
         IconsError: the library has no such set; the message names near ones.
     """
     side = engine.with_generation(lambda opened: open_side(opened, key))
-    firsts = {drawing: row for row, drawing in reversed(list(enumerate(side.drawings.tolist())))}
-    return [Name(key, side.rows[row].name) for row in sorted(firsts.values())]
+    return [Name(key, side.rows[row].name) for row in sorted(np.unique(side.drawings, return_index=True)[1])]
 
 
 def source_sets(engine: SearchEngine, names: Sequence[str]) -> list[str]:
@@ -155,7 +161,7 @@ def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]
     """
     if sets and not lines:
         return [name for key in sets for name in names_of_set(engine, key)]
-    stripped = (line.strip() for line in lines)
+    stripped = dict.fromkeys(line.strip() for line in lines)
     names = list(dict.fromkeys(_read(line, sets) for line in stripped if line and not line.startswith("#")))
     if not names:
         raise IconsError("no name to map; give some, as icons map home --from mdi --to lucide")
@@ -167,8 +173,9 @@ def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]
             near = known.nearest(Reference(0, 0, "iconify", *one, text=one.key))
             unknown.append(f'{one.set} has no icon "{one.name}"' + (f" (near: {near.text})" if near else ""))
     if unknown:
-        rest = f"; and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
-        raise IconsError("; ".join(unknown[:_SHOWN]) + rest)
+        raise IconsError(
+            "; ".join(unknown[:_SHOWN]) + (f"; and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else "")
+        )
     return names
 
 
@@ -198,11 +205,10 @@ def _map(opened: Opened, sources: Sequence[Name], key: str, progress: Progress) 
     target = Target(opened, open_side(opened, key))
     found: dict[Name, IconMapping] = {}
 
-    def take(source: Name, image: int | None, best: Best) -> None:
-        rows = (target.side.rows[row] for row in best.rows)
-        candidates = [Candidate(Name(key, row.name), row.id, row.image_id) for row in rows]
-        is_doubtful = best.probability < DOUBTFUL
-        found[source] = IconMapping(source, image, candidates, best.probability, is_doubtful=is_doubtful)
+    def take(source: Name, image: int | None, rows: Sequence[int], probability: float) -> None:
+        icons = [target.side.rows[row] for row in rows]
+        candidates = [Candidate(Name(key, icon.name), icon.id, icon.image_id) for icon in icons]
+        found[source] = IconMapping(source, image, candidates, probability, is_doubtful=probability < DOUBTFUL)
         progress("Mapping", len(found), len(sources))
 
     held = set(opened.facets.labels("set").values)
@@ -212,11 +218,10 @@ def _map(opened: Opened, sources: Sequence[Name], key: str, progress: Progress) 
         rows = [side.by_name[source.name] for source in there]
         for source, row, one in zip(there, rows, target.compare(side, rows) if rows else (), strict=True):
             best = best_of(evidence_of(one), target.side, BY_BOTH, look=side.own_look(row), name=source.name)
-            take(source, side.rows[row].image_id, best)
+            take(source, side.rows[row].image_id, *best)
     unseen = [source for source in sources if source not in found]
-    spoken = target.spoken([normalise(source.name) for source in unseen])
-    for source, evidence in zip(unseen, spoken, strict=True):
-        take(source, None, best_of(evidence, target.side, BY_WORDS, name=source.name))
+    for source, evidence in zip(unseen, target.spoken([normalise(source.name) for source in unseen]), strict=True):
+        take(source, None, *best_of(evidence, target.side, BY_WORDS, name=source.name))
     return [found[source] for source in sources]
 
 
@@ -290,8 +295,7 @@ def choose(engine: SearchEngine, mapped: Mapped, choices: Mapping[str, Choice]) 
     mappings = []
     for one in mapped.mappings:
         choice = choices.get(one.source.key)
-        is_proposed = choice and one.target and one.target.name.key == choice.target
-        if choice is None or (choice.is_doubtful and is_proposed):
+        if choice is None or (choice.is_doubtful and one.target and one.target.name.key == choice.target):
             mappings.append(one)
         elif not choice.target:
             mappings.append(one.chosen(None))

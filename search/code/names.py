@@ -78,8 +78,7 @@ class Scanned(NamedTuple):
     """Places that name an icon which only the running program knows."""
     code: Code
     problem: str = ""
-    """Why it, or a part of it, was not read."""
-    is_read: bool = True
+    """Why it, or a part of it, was not read; without a text, all of it."""
 
 
 def scan_file(path: Path, project: Project) -> Scanned:
@@ -87,7 +86,7 @@ def scan_file(path: Path, project: Project) -> Scanned:
     try:
         text = read_code(path)
     except IconsError as error:
-        return Scanned(str(path), "", (), (), Code(), str(error), is_read=False)
+        return Scanned(str(path), "", (), (), Code(), str(error))
     return scan(text, path=str(path), project=project)
 
 
@@ -126,8 +125,8 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
         components = own.get(one.module) or components_of(one.module)
         part_of = None if components else components_above(one.module)
         named = [name for name in one.names if not name.is_type and name.name != "default"]
-        for name in named if (exported := components or part_of) and not _HELPERS.search(one.module) else ():
-            yield from _component(name.start, name.name, exported)
+        for name in named if not _HELPERS.search(one.module) else ():
+            yield from _component(name.start, name.name, components or part_of)
         if part_of and not named:
             yield from _deep(one, part_of)
         if one.module.startswith(".") and (file := _FILE.fullmatch(one.module)):
@@ -143,9 +142,9 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
         yield from _in_string(text._replace(element=text.element._replace(name=original)) if original else text)
 
 
-def _component(start: int, name: str, components: Components) -> Iterator[Reference]:
+def _component(start: int, name: str, components: Components | None) -> Iterator[Reference]:
     """An exported name; only the package itself knows what else than icons it exports."""
-    if name not in components.others:
+    if components and name not in components.others:
         readings = read_component(components.looks, name)
         (key, spelt), *others = readings or [(components.looks[0].set, kebab(name))]
         yield Reference(start, start + len(name), components.form, key, spelt, tuple(others), bool(readings))
@@ -178,8 +177,7 @@ _LONGEST = 200
 
 def also_of_font_awesome(key: str, name: str) -> tuple[tuple[str, str], ...]:
     """The sets of its other versions: Font Awesome goes on to know names that it had, Iconify's sets do not."""
-    style = key.removeprefix("fa6-")
-    return tuple((f"{version}-{style}", name) for version in ("fa7", "fa")) if style != key else ()
+    return tuple((key.replace("fa6", version), name) for version in ("fa7", "fa") if key.startswith("fa6-"))
 
 
 def classes_in(text: Text) -> Iterator[Reference]:
@@ -206,8 +204,9 @@ def _uno(start: int, token: str) -> Reference | None:
 
 def _tailwind(start: int, token: str, beside: set[str]) -> Reference | None:
     """`icon-[mdi--home]`, or `mdi--home` beside `iconify`."""
-    is_beside = not beside.isdisjoint(("iconify", "iconify-color"))
-    found = _TAILWIND.search(token) or (_ICONIFY.fullmatch(token) if is_beside else None)
+    found = _TAILWIND.search(token) or (
+        _ICONIFY.fullmatch(token) if {"iconify", "iconify-color"}.intersection(beside) else None
+    )
     key, name = (found[1], found[2]) if found and found[1] in iconify_sets() else ("", "")
     return Reference(start + found.start(1), start + found.end(2), "tailwind", key, name) if found and key else None
 
@@ -215,8 +214,10 @@ def _tailwind(start: int, token: str, beside: set[str]) -> Reference | None:
 def _of_font(start: int, token: str, beside: set[str]) -> Reference | None:
     begins = next((one for one in tables()["fonts"] if token.startswith(one)), "-")
     font, name = tables()["fonts"].get(begins, {}), token.removeprefix(begins)
-    sets = font.get("sets", {}).items()
-    key = next((key for classes, key in sets if not classes or not beside.isdisjoint(classes.split())), None)
+    key = next(
+        (key for classes, key in font.get("sets", {}).items() if not classes or not beside.isdisjoint(classes.split())),
+        None,
+    )
     ends = (one.removeprefix("ph") for one in font.get("ends", "").split() if one in beside)
     is_icon = token not in font.get("no_icons", "").split() and (
         begins != "ri-" or re.fullmatch("ri-.+-(?:line|fill)", token)
@@ -234,16 +235,18 @@ def _ligature(text: Text) -> Iterator[Reference]:
     """A word that Google's fonts draw as an icon."""
     name, attributes = text.element.name, text.element.attributes
     font = _FONT.search(" ".join(attributes[one].text for one in ("class", "className") if one in attributes))
-    is_bare = name in words("ligatures") and attributes.keys().isdisjoint(words("not_ligatures"))
-    is_drawn = is_bare or (font is not None and name in ("i", "span", *words("ligatures")))
+    is_drawn = (name in words("ligatures") and attributes.keys().isdisjoint(words("not_ligatures"))) or (
+        font is not None and name in ("i", "span", *words("ligatures"))
+    )
     if is_drawn and text.text.startswith("{") and not re.search("[\"'`]", text.text):
         yield Reference(text.start, text.end, "ligature")
     elif is_drawn and re.fullmatch("[a-z0-9]+(?>(?:_[a-z0-9]+)*)", text.text):
         style = (font[2] or "") if font else ""
         spelt, end = text.text.replace("_", "-"), tables()["ends"]["symbols"].get(style, "")
         # This font draws outlines without a style; Iconify has one icon where an outline is the same.
-        ends = dict.fromkeys((f"-outline{end}", end, "-outline", ""))
-        readings = [("material-symbols", f"{spelt}{end}") for end in ends]
+        readings = [
+            ("material-symbols", f"{spelt}{end}") for end in dict.fromkeys((f"-outline{end}", end, "-outline", ""))
+        ]
         if font is None or font[1] == "icons":
             readings[:0] = [
                 ("ic", f"{tables()['ends']['icons'].get(style, 'baseline')}-{spelt}"),
@@ -275,8 +278,9 @@ def _in_string(text: Text) -> Iterator[Reference]:
     if found := _attribute(text) or (_TOKEN.fullmatch(said) and _uno(start, said)):
         yield found
     elif (key := _KEY.fullmatch(said)) and (is_icon or key[1] in iconify_sets()):
-        is_certain = is_icon or not (_is_common(key[1]) or key[2].isdigit())
-        yield Reference(start, end, "iconify", key[1], key[2], is_certain=is_certain)
+        yield Reference(
+            start, end, "iconify", key[1], key[2], is_certain=(is_icon or not (_is_common(key[1]) or key[2].isdigit()))
+        )
     elif (key := _COMPUTED_KEY.match(said)) and key[1] in iconify_sets() and (is_icon or not _is_common(key[1])):
         yield Reference(start, end, "iconify")
     elif key := _MODULE.fullmatch(said):

@@ -76,15 +76,14 @@ class Look:
 
 def read_component(looks: Sequence[Look], component: str) -> list[tuple[str, str]]:
     """All (set, name) that a component may mean by some looks, the likeliest first."""
-    readings = ((look.set, look.read(component)) for look in looks)
-    return list(dict.fromkeys((key, name) for key, name in readings if name))
+    return list(dict.fromkeys((look.set, name) for look in looks if (name := look.read(component))))
 
 
 def spell_component(looks: Sequence[Look], name: str, *, like: str, sets: Sequence[str]) -> str | None:
     """Write a name as a component, in the look that another component has where that can be."""
     fitting = [look for look in looks if look.set in sets]
-    liked = sorted(fitting, key=lambda look: look.read(like) is None)  # stable: those that read it come first
-    return next((spelt for look in liked if (spelt := look.spell(name))), None)
+    liked_first = sorted(fitting, key=lambda look: look.read(like) is None)
+    return next((spelt for look in liked_first if (spelt := look.spell(name))), None)
 
 
 def kebab(component: str) -> str:

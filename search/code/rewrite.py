@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -82,8 +81,14 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
             else:
                 left.append(Place(one, "by hand", why=why, source=f"{own}:{name}"))
         left += _whole_modules(scanned, old)
-        code = replace(scanned.code, texts=[], contents=[], members=[])
-        files.append(CodeRead(scanned._replace(references=(), code=code), named, left, n_of_target))
+        files.append(
+            CodeRead(
+                scanned._replace(references=(), code=replace(scanned.code, texts=[], contents=[], members=[])),
+                named,
+                left,
+                n_of_target,
+            )
+        )
     return files
 
 
@@ -95,7 +100,7 @@ def icons_named(files: Sequence[CodeRead]) -> list[Name]:
 def unread(files: Sequence[CodeRead]) -> Iterator[tuple[str, str]]:
     """Yield which files could not be read as a whole, and why."""
     for one in (one.scanned for one in files if one.scanned.problem):
-        yield one.path, one.problem if one.is_read else f"is left as it is: {one.problem}"
+        yield one.path, one.problem if one.text else f"is left as it is: {one.problem}"
 
 
 COMPUTED = "the name is known to the running program alone"
@@ -104,8 +109,13 @@ COMPUTED = "the name is known to the running program alone"
 def place_of(scanned: Scanned, span: Span, why: str) -> Place:
     """A place that stays as it is, with its line and column."""
     text, start = scanned.text, span[0]
-    one = Reference(*span, "module", path=scanned.path, text=text[slice(*span)], line=text.count("\n", 0, start) + 1)
-    return Place(one._replace(column=start - text.rfind("\n", 0, start)), "by hand", why=why)
+    return Place(
+        Reference(
+            *span, "module", path=scanned.path, text=text[slice(*span)], line=text.count("\n", 0, start) + 1
+        )._replace(column=start - text.rfind("\n", 0, start)),
+        "by hand",
+        why=why,
+    )
 
 
 def _whole_modules(scanned: Scanned, modules: frozenset[str]) -> Iterator[Place]:
@@ -162,8 +172,14 @@ def rewrite(
         places += sorted(found, key=lambda place: place.reference.start)
         packages |= one.packages
         if one.edits:
-            n_changed = sum(place.fate == "changed" for place in found)
-            changes.append(Change(Path(one.path), one.text, edited(one.text, one.edits), n_changed))
+            changes.append(
+                Change(
+                    Path(one.path),
+                    one.text,
+                    edited(one.text, one.edits),
+                    sum(place.fate == "changed" for place in found),
+                )
+            )
         progress("Rewriting", number, len(code))
     return Rewritten(changes, places, sorted(packages))
 
@@ -235,9 +251,9 @@ class _Rewriter:
 
     def _replace_imported(self, candidates: dict[int, Candidate]) -> None:
         """Rewrite statements, by the starts of what is replaced; what stands in none stays among these."""
-        found = (one for one in self.code.imports if one.form in ("import", "export") and not one.is_type)
         kept, moved, homes = dict[Import, list[Specifier]](), list[tuple[Import, str, str]](), dict[object, Import]()
         added: dict[Import, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        found = (one for one in self.code.imports if one.form in ("import", "export") and not one.is_type)
         for one in sorted(found, key=lambda one: one.span):
             kept[one], taken = self._parted(one, candidates)
             moved += [(one, *export) for export in taken]
@@ -266,8 +282,8 @@ class _Rewriter:
             if name.name == "default" and start not in candidates:  # a module of one icon is named by its path
                 start = next((start for start in range(of.start, of.end) if start in candidates), -1)
             target = candidates.get(start)
-            shown = (map(bare, one.attributes) for one in self.code.elements if one.name == name.local)
-            alone = sorted(own.intersection(chain.from_iterable(shown)))
+            shown = (bare(said) for one in self.code.elements if one.name == name.local for said in one.attributes)
+            alone = sorted(own.intersection(shown))
             export = self.targets.in_place_of(target, of.module) if target else ""
             if isinstance(export, Export) and (alone or "/*" in between or "//" in between):
                 export = f'"{alone[0]}" is of the old component alone' if alone else "a comment is among the names"
@@ -316,10 +332,9 @@ class _Rewriter:
             key = iconify_key(self.targets.icon(target))
         except IconsError:
             why, key = f"{target.name.key} has no key of Iconify", None
-        spelt_so = re.compile(
+        named = re.compile(
             f"{re.escape(one.set)}({tables()['separators'].get(one.form, '(?!)')}){re.escape(one.name)}$"
-        )
-        named = spelt_so.search(self.text, one.end - len(one.set) - len("--") - len(one.name), one.end)
+        ).search(self.text, one.end - len(one.set) - len("--") - len(one.name), one.end)
         if key and named and one.is_certain:
             self.edits[named.span()] = f"{key.prefix}{named[1]}{key.name}"
         else:
@@ -357,13 +372,8 @@ def write_changes(changes: Sequence[Change]) -> list[tuple[Path, str]]:
 def kept_as_it_is(rewritten: Rewritten, kept: Sequence[tuple[Path, str]]) -> Rewritten:
     """What became of the files where some could not be written."""
     whys = {str(path): why for path, why in kept}
-    places = [
-        one._replace(fate="by hand", why=whys[one.reference.path])
-        if one.fate == "changed" and one.reference.path in whys
-        else one
-        for one in rewritten.places
-    ]
-    return replace(rewritten, places=places)
+    left = [(one, whys.get(one.reference.path) if one.fate == "changed" else None) for one in rewritten.places]
+    return replace(rewritten, places=[one._replace(fate="by hand", why=why) if why else one for one, why in left])
 
 
 def rewritten_json(rewritten: Rewritten, code: Sequence[CodeRead]) -> dict[str, Any]:
@@ -382,5 +392,8 @@ def rewritten_json(rewritten: Rewritten, code: Sequence[CodeRead]) -> dict[str, 
 
 
 def _place(one: Place) -> dict[str, Any]:
-    spelt = {name: getattr(one.reference, name) for name in ("path", "line", "column", "text")}
-    return spelt | {"source": one.source or None, "target": one.to or None, "why": one.why}
+    return {name: getattr(one.reference, name) for name in ("path", "line", "column", "text")} | {
+        "source": one.source or None,
+        "target": one.to or None,
+        "why": one.why,
+    }

@@ -21,8 +21,6 @@ import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 Form = Literal["import", "export", "call", "mock"]
-_SCRIPTED = (".vue", ".svelte")
-"""Markup whose scripts are built, and must be valid."""
 _BRACED = (".svelte", ".astro", ".mdx", ".marko")
 """Markup in which `{...}` is an expression."""
 KINDS: Mapping[str, str] = {
@@ -114,9 +112,6 @@ class Import(NamedTuple):
 
 
 Span = tuple[int, int]
-Member = tuple[str, str, Span]
-"""`Icons.Bell`, `Icons["Bell"]`, `Icons[name]` of `import * as Icons`: the module, the name, and where it stands; "" is
-what only the running program knows."""
 
 
 @dataclass
@@ -124,7 +119,9 @@ class Code:
     """What stands in one text, in no order."""
 
     imports: list[Import] = field(default_factory=list)
-    members: list[Member] = field(default_factory=list)
+    members: list[tuple[str, str, Span]] = field(default_factory=list)
+    """`Icons.Bell`, `Icons["Bell"]`, `Icons[name]` of `import * as Icons`: the module, the name, where it stands; ""
+    is what only the running program knows."""
     texts: list[Text] = field(default_factory=list)
     """Strings, values of attributes, addresses of style sheets."""
     contents: list[Text] = field(default_factory=list)
@@ -146,8 +143,10 @@ def kind_of(path: str) -> str | None:
 
 def parse(text: str, path: str) -> Code:
     """Read a text; the end of its path says what it is."""
-    ascii_text = _FOREIGN.sub(lambda found: _STAND_INS.get(found[0]) or (" " if found[0].isspace() else "_"), text)
-    source = _IMPORTED_TYPE.sub(lambda found: "_" * len(found[0]), ascii_text)
+    source = _IMPORTED_TYPE.sub(
+        lambda found: "_" * len(found[0]),
+        _FOREIGN.sub(lambda found: _STAND_INS.get(found[0]) or (" " if found[0].isspace() else "_"), text),
+    )
     reader = _Reader(source, text, PurePath(path).suffix.lower())
     if (kind := kind_of(path)) == "markup":
         reader.page()
@@ -339,11 +338,16 @@ class _Reader:
 
     def markup(self, source: str, start: int, end: int, *, depth: int) -> None:
         """Read elements, with the scripts, styles and expressions in them."""
-        marks = _MARKS_IN_STRINGS if KINDS.get(self.suffix) == "script" else _MARKS
-        found = ((one.span(), one.span(one.lastindex or 0)) for one in marks.finditer(source, start, end))
+        found = (
+            (one.span(), one.span(one.lastindex or 0))
+            for one in (_MARKS_IN_STRINGS if KINDS.get(self.suffix) == "script" else _MARKS).finditer(
+                source, start, end
+            )
+        )
         regions = _braced(source, start, end) if self.suffix in _BRACED else [*found]
-        spans = [(region[0] - start, region[1] - start) for region, _ in regions]
-        nodes = self.parse("html", _masked(source[start:end], spans))[1]
+        nodes = self.parse(
+            "html", _masked(source[start:end], [(region[0] - start, region[1] - start) for region, _ in regions])
+        )[1]
         starts, owned = [region[0] for region, _ in regions], Owned()
         elements = {tag.start_byte: self.tag(start, tag, starts, owned, depth) for tag in nodes.get("tag", ())}
         for node in nodes.get("element", ()):
@@ -351,11 +355,16 @@ class _Reader:
             if [one.type for one in texts] == ["text"]:
                 first, last = start + texts[0].start_byte, start + texts[0].end_byte
                 self.content(first, last, elements[node.start_byte])
-                held = starts[bisect_left(starts, first) : bisect_left(starts, last)]
-                owned.update(dict.fromkeys(held, (CONTENT, elements[node.start_byte])))
+                owned.update(
+                    dict.fromkeys(
+                        starts[bisect_left(starts, first) : bisect_left(starts, last)],
+                        (CONTENT, elements[node.start_byte]),
+                    )
+                )
+        is_built = self.suffix in (".vue", ".svelte")  # and must be valid
         for kind in ("script", "style"):
             for raw in nodes.get(kind, ()):
-                self.part(kind, start + raw.start_byte, start + raw.end_byte, is_whole=self.suffix in _SCRIPTED)
+                self.part(kind, start + raw.start_byte, start + raw.end_byte, is_whole=is_built)
         for (at, _), inside in regions:
             self.expression(inside, *owned.get(at, ("", _NONE)), depth=depth)
 
@@ -370,8 +379,9 @@ class _Reader:
         self.code.elements.append(element)
         for one in (one for one in others if one.named_children):
             key, *values = one.named_children
-            place = base + one.start_byte, base + one.end_byte
-            owner = self.attribute((base + key.start_byte, base + key.end_byte), place, element)
+            owner = self.attribute(
+                (base + key.start_byte, base + key.end_byte), (base + one.start_byte, base + one.end_byte), element
+            )
             while values and values[0].type != "attribute_value":
                 values = values[0].named_children
             meant = re.split(r"[^\w-]", owner.rstrip("])"))[-1] or owner
@@ -380,8 +390,11 @@ class _Reader:
                     self.expression(span, meant, element, depth=depth)
                 elif self.source[span[0] - 1] != "{":
                     self.string(span, meant, element, "", depth=_DEEPEST)
-                held = regions[bisect_left(regions, span[0] - 1) : bisect_left(regions, span[1])]
-                owned.update(dict.fromkeys(held, (meant, element)))
+                owned.update(
+                    dict.fromkeys(
+                        regions[bisect_left(regions, span[0] - 1) : bisect_left(regions, span[1])], (meant, element)
+                    )
+                )
         return element
 
     def style(self, start: int, end: int) -> None:
@@ -391,8 +404,11 @@ class _Reader:
         tokens = tinycss2.parse_component_value_list(sheet, skip_comments=True)
         for token in tokens:
             tokens += getattr(token, "content", None) or getattr(token, "arguments", None) or ()
-            behind = lines[token.source_line - 1] + token.source_column - 1
-            at = sheet.find(token.value, behind) if token.type in ("string", "url") else -1
+            at = (
+                sheet.find(token.value, (lines[token.source_line - 1] + token.source_column - 1))
+                if token.type in ("string", "url")
+                else -1
+            )
             if at != -1:
                 self.code.texts.append(Text(start + at, self.text[start + at : start + at + len(token.value)], "url"))
 
@@ -412,8 +428,7 @@ class _Reader:
 def _module_at(known: Sequence[tuple[int, int, str]], at: int) -> str:
     """The module that a name stands for at a place: the innermost block around it decides."""
     behind = bisect_right(known, (at, sys.maxsize, ""))
-    around = (one for one in reversed(known[max(0, behind - 8) : behind]) if one[1] > at)
-    return next(around, known[0])[2]
+    return next((one for one in reversed(known[max(0, behind - 8) : behind]) if one[1] > at), known[0])[2]
 
 
 @dataclass
@@ -446,11 +461,17 @@ class _Script:
             if [one.type for one in inner] in (["jsx_text"], ["jsx_expression"]):
                 self.reader.content(*self.span(inner[0]), elements[node.start_byte])
                 owned |= {one.start_byte: (CONTENT, elements[node.start_byte]) for one in _values(inner[0])}
-        pairs = (node.named_children for node in nodes.get("array", ()) if node.named_child_count == 2)
-        before = {second.start_byte: self.said(first)[1:-1] for first, second in pairs}
+        before = {
+            second.start_byte: self.said(first)[1:-1]
+            for first, second in (node.named_children for node in nodes.get("array", ()) if node.named_child_count == 2)
+        }
         for at, node in ((node.start_byte, node) for node in nodes.get("string", ())):
-            span = self.base + at + 1, self.base + node.end_byte - 1
-            self.reader.string(span, *owned.get(at, ("", _NONE)), before.get(at, ""), depth)
+            self.reader.string(
+                (self.base + at + 1, self.base + node.end_byte - 1),
+                *owned.get(at, ("", _NONE)),
+                before.get(at, ""),
+                depth,
+            )
         code.comments += map(self.span, nodes.get("comment", ()))
         code.exports.update(map(self.said, nodes.get("exported", ())))
         code.imports += filter(None, map(self._statement, nodes.get("statement", ())))
@@ -511,8 +532,13 @@ class _Script:
         """Read `type Bell as Ring`, `Bell: Ring`, `Bell`."""
         name = node.child_by_field_name("name") or node.child_by_field_name("key") or node
         local = node.child_by_field_name("alias") or node.child_by_field_name("value") or name
-        is_type = any(one.type == "type" for one in node.children)
-        return Specifier(self.said(name), self.said(local), *self.span(name), is_type, self.span(node))
+        return Specifier(
+            self.said(name),
+            self.said(local),
+            *self.span(name),
+            any(one.type == "type" for one in node.children),
+            self.span(node),
+        )
 
     def _pattern(self, node: Node | None) -> tuple[Sequence[Specifier], str]:
         """What `const { Bell, X: Close } =` and `const icons =` take."""
@@ -527,8 +553,9 @@ class _Script:
         function, arguments = (call and call.child_by_field_name(name) for name in ("function", "arguments"))
         method = function and function.child_by_field_name("property")
         name = self.said(function) if function and function.type in ("identifier", "import") else ""
-        first = next(iter(arguments.named_children if arguments else ()), None)
-        return f".{self.said(method)}" if method else name, first
+        return f".{self.said(method)}" if method else name, next(
+            iter(arguments.named_children if arguments else ()), None
+        )
 
     def _call(self, node: Node) -> Import | None:
         """Read what is taken of a module while it runs: `const { Bell } = require("x")`, `(await import("x")).Bell`,
@@ -546,8 +573,13 @@ class _Script:
             case "arguments" if self._called(around)[0] in _MOCKS:  # `vi.mock(import("x"))`
                 return self._import(module, "mock", node)
             case "variable_declarator" if user and around and (block := around.parent):
-                scope = self.span(block) if block.type != "program" else None
-                return self._import(module, "call", user, self._pattern(user.child_by_field_name("name")), scope=scope)
+                return self._import(
+                    module,
+                    "call",
+                    user,
+                    self._pattern(user.child_by_field_name("name")),
+                    scope=(self.span(block) if block.type != "program" else None),
+                )
             case "member_expression" if user and (asked := user.child_by_field_name("property")):
                 if self.said(asked) != "then":
                     return self._import(module, "call", user, ([self._specifier(asked)], ""))
@@ -577,11 +609,12 @@ def _values(node: Node | None) -> Iterator[Node]:
     pending = [node] if node else []
     for one in pending:
         operator = one.child_by_field_name("operator")
-        chosen = _CHOSEN_VALUES.get(operator.type if operator else one.type, ())
         if one.type in ("string", "template_string"):
             yield one
         pending += one.named_children if one.type in _AROUND_VALUES else ()
-        pending += filter(None, map(one.child_by_field_name, chosen))
+        pending += filter(
+            None, map(one.child_by_field_name, _CHOSEN_VALUES.get(operator.type if operator else one.type, ()))
+        )
 
 
 def _braced(source: str, start: int, end: int) -> Sequence[tuple[Span, Span]]:
@@ -607,7 +640,9 @@ def _masked(source: str, spans: Sequence[Span]) -> str:
     parts, place = [], 0
     for start, end in spans:
         word = re.sub(r"[^\n]", "_", source[start:end])
-        is_value = source[max(0, start - 1) : start] == "=" and end - start > 1
-        parts += [source[place:start], f'"{word[1:-1]}"' if is_value else word]
+        parts += [
+            source[place:start],
+            f'"{word[1:-1]}"' if (source[max(0, start - 1) : start] == "=" and end - start > 1) else word,
+        ]
         place = end
     return "".join((*parts, source[place:]))

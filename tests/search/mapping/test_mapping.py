@@ -62,11 +62,11 @@ def test_candidates_are_other_drawings_and_other_names_best_first(engine: Search
 def test_of_variants_the_plain_one_is_taken_or_the_one_of_a_look(side: Side) -> None:
     plain, filled = side.by_name["star"], side.by_name["star-filled"]
     evidence = evidence_for(side, {plain: 20, filled: 25})
-    assert best_of(evidence, side, BY_BOTH).probability > 0.95
-    assert best_of(evidence / 20, side, BY_BOTH).probability < 0.1
-    assert best_of(evidence, side, BY_BOTH).rows[0] == plain
-    assert best_of(evidence, side, BY_BOTH, look=side.looks[filled]).rows[0] == filled
-    assert best_of(evidence, side, BY_BOTH, look="sharp").rows[0] == plain
+    assert best_of(evidence, side, BY_BOTH)[1] > 0.95
+    assert best_of(evidence / 20, side, BY_BOTH)[1] < 0.1
+    assert best_of(evidence, side, BY_BOTH)[0][0] == plain
+    assert best_of(evidence, side, BY_BOTH, look=side.looks[filled])[0][0] == filled
+    assert best_of(evidence, side, BY_BOTH, look="sharp")[0][0] == plain
     assert side.own_look(filled) == side.looks[filled] != side.own_look(plain)
     assert side.own_look(side.by_name["bell"]) is None
 
@@ -84,12 +84,10 @@ def test_of_the_names_of_a_drawing_the_sources_own_is_taken_else_one_with_tags_e
     side = replace(side, drawings=drawings)
     assert side.is_tagged[rows].tolist() == [False, False, True, True]
     evidence = evidence_for(side, {rows[0]: 20})
-    taken = [
-        side.rows[best_of(evidence, side, BY_BOTH, name=name).rows[0]].name for name in ("bell-plus", "bell", None)
-    ]
+    taken = [side.rows[best_of(evidence, side, BY_BOTH, name=name)[0][0]].name for name in ("bell-plus", "bell", None)]
     assert taken == ["bell-plus", *[side.rows[min(rows[2:])].name] * 2]
     side = replace(side, is_tagged=np.zeros(len(side.ids), bool))
-    assert best_of(evidence, side, BY_BOTH, name="bell").rows[0] == min(rows)
+    assert best_of(evidence, side, BY_BOTH, name="bell")[0][0] == min(rows)
 
 
 def test_the_spread_of_all_pairs_is_what_the_pairs_have() -> None:

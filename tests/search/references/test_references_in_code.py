@@ -1,13 +1,17 @@
 """Are icons found wherever code names them, exactly where they stand, and nowhere else?"""
 
 import time
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from search.code.names import scan
+from search.code.files import Project
+from search.code.names import scan as scan_in
 from search.code.syntax import parse
+
+scan = partial(scan_in, project=Project(()))
 
 
 def _names(text: str, path: str = "App.tsx") -> list[tuple[str, str, str]]:
