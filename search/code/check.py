@@ -80,12 +80,11 @@ class OwnIcons:
         files = project.svgs_meant(file, beside=folder) if one.file else ()
         self._used.update(path.resolve() for path in files)
         ids = [project.ids_of(path) for path in files]
-        if any(found is None or one.name in found for found in ids) or (not one.file and one.name in self._ids):
-            return
-        if files:
+        is_there = any(found is None or one.name in found for found in ids) or (not one.file and one.name in self._ids)
+        if files and not is_there:
             names = {name for found in ids for name in found or ()}
             yield _finding("no-part", one, f'"{one.file}" has no part "{one.name}"', names)
-        elif not project.stems.isdisjoint(stems):
+        elif is_there or not project.stems.isdisjoint(stems):
             return
         elif not one.file and one.name not in project.ids:
             yield _finding("no-part", one, f'no part "{one.name}" is defined in this code', self._ids | project.ids)
@@ -231,9 +230,10 @@ def _checked(
     references = [one for one, _ in looked_up]
     of_sets = [(one, found) for one, found in looked_up if one.set]
     of_icons = [one._replace(set=found[0], name=found[1]) if found else one for one, found in of_sets]
-    by_family: dict[str, list[Reference]] = defaultdict(list)
+    by_family, by_file = defaultdict[str, list[Reference]](list), defaultdict[str, set[str]](set)
     for one in (one for one in of_icons if one.set not in words("brands")):
         by_family[family_of(one.set)].append(one)
+        by_file[one.path].add(family_of(one.set))
     findings = [
         *_missing([one for one, found in of_sets if not found], known),
         *(own.findings(references) if own.project.folders else ()),
@@ -241,15 +241,12 @@ def _checked(
     ]
     counted, files = Counter(one.set for one in of_icons), {(one.set, one.path) for one in of_icons}
     n_files_of = Counter(key for key, _ in files)
-    families: dict[str, list[str]] = defaultdict(list)
-    for path, family in sorted({(one.path, family) for family, ones in by_family.items() for one in ones}):
-        families[path].append(family)
     return Checked(
         n_files=n_files,
         n_references=len(references),
         findings=sorted(findings, key=lambda one: (one.path, one.line, one.column)),
         sets=[SetUse(key, n, n_files_of[key], bool(known.set(key).own)) for key, n in counted.most_common()],
-        mixed={path: found for path, found in families.items() if len(found) > 1},
+        mixed={path: sorted(found) for path, found in sorted(by_file.items()) if len(found) > 1},
         computed=computed,
         unknown=dict(
             Counter(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one)).most_common()

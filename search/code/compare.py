@@ -54,14 +54,10 @@ class Side:
     variant_groups: Positions
     """(n,) equal for the variants of one name."""
 
-    def variants(self, row: int) -> Sequence[int]:
-        """Rows of an icon and its variants."""
-        return self.by_words[self.rows[row].words]
-
     def own_look(self, row: int) -> str | None:
         """The style of an icon that its set draws in several; None where there is but one, which tells nothing."""
         look = self.looks[row]
-        return look if any(self.looks[other] != look for other in self.variants(row)) else None
+        return look if any(self.looks[other] != look for other in self.by_words[self.rows[row].words]) else None
 
 
 def open_side(opened: Opened, key: str) -> Side:
@@ -175,21 +171,11 @@ _LOOKED_AT = 64
 """Icons among which these are found: variants and other names of one drawing stand beside each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surety:
-    """How likely the first is right, by its evidence and by how far it is before the next."""
-
-    of_evidence: float
-    of_lead: float
-    none: float
-
-    def probability(self, evidence: float, lead: float) -> float:
-        """0 to 1."""
-        return float(1 / (1 + np.exp(-(self.of_evidence * evidence + self.of_lead * lead + self.none))))
-
-
-BY_BOTH = Surety(0.34, 0.32, -7.87)
-BY_WORDS = Surety(0.51, 1.39, -5.26)
+Surety = tuple[float, float, float]
+"""How the log-odds that the first is right grow with its evidence and with how far it is before the next, and what they
+are without any."""
+BY_BOTH: Surety = (0.34, 0.32, -7.87)
+BY_WORDS: Surety = (0.51, 1.39, -5.26)
 DOUBTFUL = 0.8
 """Below this probability a stand-in is marked: of 11 wrong ones among those 215, 9 lie below it."""
 
@@ -227,9 +213,10 @@ def best_of(
     # Pictures alone would mix filled and outline icons, which a set of one style never meant.
     is_asked = np.array([look is not None and one == look for one in side.looks], bool)
     may_stand = stand_ins(side.variant_groups, is_asked, side.is_plain)
-    variants = ([one for one in side.variants(row) if may_stand[one]] for row in chosen)
+    variants = ([one for one in side.by_words[side.rows[row].words] if may_stand[one]] for row in chosen)
     rows = (_named_best(side, max(some, key=lambda one: float(evidence[one])), name) for some in variants)
-    return tuple(rows), surety.probability(first, first - others[0] if others else 0.0)
+    logit = np.dot(surety, (first, first - others[0] if others else 0.0, 1.0))
+    return tuple(rows), float(1 / (1 + np.exp(-logit)))
 
 
 def _named_best(side: Side, row: int, name: str | None) -> int:

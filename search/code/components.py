@@ -173,13 +173,13 @@ class Drawings:
         found = _VALUE.fullmatch(self._text, start, end)
         spans = [found.span(n) for n in (2, 3) if found[n]] if found else []
         condition, items = (found[1] or "").strip() if found else "", dict[int, Span]()
+        is_plain = self._objects.keys().isdisjoint(_WORD.findall(condition))
         for first, last in spans:
             said = self._text[first:last]
             within = (at for at in self._candidates if first <= at < last)
             at = next(within, -1) if said[0] in "[\"'" else self._objects.get(said, -1)
             items |= {at: (first, last)} if at >= 0 else {}
-        is_known = len(items) == len(spans) and self._objects.keys().isdisjoint(_WORD.findall(condition))
-        return condition, items if is_known else {}
+        return condition, items if len(items) == len(spans) and is_plain else {}
 
     def _uses(self, name: str) -> list[int]:
         """Where a name stands, outside of comments and of its import."""

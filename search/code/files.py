@@ -111,18 +111,6 @@ def exports_from(
     return frozenset(names), lost
 
 
-def installed_exports(folder: str, module: str) -> frozenset[str]:
-    """What a module exports that code in a folder imports; nothing where it is not installed, or can't be read."""
-    entry = _entry(Path(folder), module)
-    return _exports_of_package(entry) if entry else frozenset()
-
-
-@lru_cache(maxsize=64)
-def _exports_of_package(entry: Path) -> frozenset[str]:
-    names, lost = exports_from(entry, find=_entry)
-    return frozenset() if lost else names  # a part of it would condemn the rest
-
-
 @lru_cache(maxsize=4096)
 def _entry(folder: Path, module: str) -> Path | None:
     """The file of types of a module: what its package says, else what lies in its folder."""
@@ -148,6 +136,16 @@ def _stated(said: object) -> list[object]:
     if isinstance(said, dict):
         return [path for value in said.values() for path in _stated(value)][:20]
     return [said]
+
+
+_exports_of_package = lru_cache(maxsize=64)(partial(exports_from, find=_entry))
+
+
+def installed_exports(folder: str, module: str) -> frozenset[str]:
+    """What a module exports that code in a folder imports; nothing where it is not installed, or can't be read."""
+    entry = _entry(Path(folder), module)
+    names, lost = _exports_of_package(entry) if entry else (frozenset[str](), ())
+    return frozenset() if lost else names  # a part of it would condemn the rest
 
 
 _PUBLIC = ("", "public", "static", "assets", "src")

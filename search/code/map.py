@@ -168,10 +168,10 @@ def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]
     if len(names) > MOST:
         raise IconsError(f"{len(names):,} names to map; give {MOST:,} or fewer")
     known, unknown = KnownIcons(engine), []
-    for one in (one for one in names if one.set and known.set(one.set).own):
-        if one.name not in known.set(one.set).names and one.name not in known.set(one.set).kept:
-            near = known.nearest(Reference(0, 0, "iconify", *one, text=one.key))
-            unknown.append(f'{one.set} has no icon "{one.name}"' + (f" (near: {near.text})" if near else ""))
+    here = ((one, known.set(one.set)) for one in names if one.set and known.set(one.set).own)
+    for one in (one for one, held in here if one.name not in held.names and one.name not in held.kept):
+        near = known.nearest(Reference(0, 0, "iconify", *one, text=one.key))
+        unknown.append(f'{one.set} has no icon "{one.name}"' + (f" (near: {near.text})" if near else ""))
     if unknown:
         raise IconsError(
             "; ".join(unknown[:_SHOWN]) + (f"; and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else "")

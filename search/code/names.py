@@ -273,7 +273,7 @@ def _in_string(text: Text) -> Iterator[Reference]:
     """Names in one string, in their order."""
     said, start, end = text.text, text.start, text.end
     is_computed, owner = bool(_PUT_TOGETHER.search(said)), text.owner.lower()
-    is_used = text.element.name == "use" and owner.endswith("href")  # a part of the page
+    is_part = text.element.name == "use" and owner.endswith("href")
     is_icon = ("icon" in owner and "class" not in owner) or (owner == "name" and "icon" in text.element.name.lower())
     if found := _attribute(text) or (_TOKEN.fullmatch(said) and _uno(start, said)):
         yield found
@@ -285,7 +285,7 @@ def _in_string(text: Text) -> Iterator[Reference]:
         yield Reference(start, end, "iconify")
     elif key := _MODULE.fullmatch(said):
         yield Reference(start + key.start(2), start + key.end(2), "unplugin-icons", key[1], key[2])
-    elif not is_computed and (part := _SPRITE.fullmatch(said)) and (is_used or part[1].lower().endswith(".svg")):
+    elif not is_computed and (part := _SPRITE.fullmatch(said)) and (is_part or part[1].lower().endswith(".svg")):
         yield Reference(start + part.start(2), start + part.end(2), "sprite", name=part[2], file=part[1])
     elif owner.endswith("srcset"):
         for one in re.finditer(r"[^\s,]+\.svg", said, re.IGNORECASE):

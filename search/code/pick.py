@@ -87,9 +87,10 @@ def choose_set(
     if liked or n_others == 0:
         why = "which you prefer" if n_others else "the only one that serves here"
         return ChosenSet((*liked, *allowed)[0], held[(*liked, *allowed)[0]], why, n_others)
-    within = replace(filters, sets=tuple(allowed))
     answered = {}
-    for done, key in enumerate(candidates := _candidates(engine, queries, within, progress), start=1):
+    for done, key in enumerate(
+        candidates := _candidates(engine, queries, replace(filters, sets=tuple(allowed)), progress), start=1
+    ):
         only = replace(filters, sets=(key,))
         answers = (engine.ask(query, filters=only, window=Window(k=1)) for query in queries)
         answered[key] = _worth([hit.score for answer in answers for hit in answer.hits])

@@ -130,7 +130,7 @@ def _whole_modules(scanned: Scanned, modules: frozenset[str]) -> Iterator[Place]
         whys = {(one.start, one.end): why} if why else {}
         for name in one.names:
             if name.start not in starts and (name.name != "default" or one.module in modules):
-                whys[name.start, name.end] = _OTHERS[name.is_type or one.is_type]
+                whys[name.start, name.start + len(name.name)] = _OTHERS[name.is_type or one.is_type]
         yield from (place_of(scanned, span, why) for span, why in whys.items())
 
 
@@ -275,13 +275,16 @@ class _Rewriter:
     def _parted(self, of: Import, candidates: dict[int, Candidate]) -> tuple[list[Specifier], list[tuple[str, str]]]:
         """Which names of a statement stay, and which are of another module: that, and how they are written there."""
         between = self.text[of.span[0] : of.start]
-        kept, moved, done = [], [], set[int]()
+        kept, moved = [], []
         own = {*words("alone_in_material" if package_of(of.module) in words("material") else "alone")}
-        for name in (one for one in of.names if one.start not in self.drawings.gone):
-            start = name.start
-            if name.name == "default" and start not in candidates:  # a module of one icon is named by its path
-                start = next((start for start in range(of.start, of.end) if start in candidates), -1)
-            target = candidates.get(start)
+        names = [one for one in of.names if one.start not in self.drawings.gone]
+        # A module of one icon is named by its path; its default may have several names.
+        in_path = range(of.start, of.end) if any(one.name == "default" for one in names) else ()
+        path = next((start for start in in_path if start in candidates), -1)
+        of_path = candidates.pop(path, None)
+        for name in names:
+            start = path if name.name == "default" and name.start not in candidates else name.start
+            target = of_path if start == path else candidates.pop(start, None)
             shown = (bare(said) for one in self.code.elements if one.name == name.local for said in one.attributes)
             alone = sorted(own.intersection(shown))
             export = self.targets.in_place_of(target, of.module) if target else ""
@@ -293,24 +296,21 @@ class _Rewriter:
                 kept.append(name)
             if isinstance(export, str) and target:
                 self._refuse(start, export)
-            done |= {start} if target else set()  # a default may be exported by several names
-        for start in done:
-            del candidates[start]
         return kept, moved
 
-    def _write(self, of: Import, kept: Sequence[Specifier], added: Mapping[str, Sequence[str]]) -> None:
+    def _write(self, of: Import, kept: Sequence[Specifier], added: dict[str, list[str]]) -> None:
         """Write a statement with the names that it keeps, and others behind it for what other modules have."""
         line = self.text.rfind("\n", 0, of.span[0]) + 1
         indent = self.text[line : of.span[0]] if not self.text[line : of.span[0]].strip() else ""
         line_end = "\r\n" if "\r\n" in self.text else "\n"
         quote, tail = self.text[of.start - 1], self.text[of.end + 1 : of.span[1]]
-        own = [self.text[slice(*name.span)] for name in kept if name.name != "default" or of.form == "export"]
-        own += dict.fromkeys(added.get(of.module, ()))
         bound = [name.local for name in kept if name.name == "default" and of.form == "import"]
         bound += [f"* as {of.whole}"] if of.whole else []
-        others = [(module, [*dict.fromkeys(names)]) for module, names in added.items() if module != of.module]
-        clauses = [(", ".join([*bound, *([self._braces(of, own, indent)] if own else [])]), of.module)]
-        clauses += [(self._braces(of, names, indent), module) for module, names in others]
+        own = [self.text[slice(*name.span)] for name in kept if name.name != "default" or of.form == "export"]
+        if named := [*own, *dict.fromkeys(added.pop(of.module, ()))]:
+            bound.append(self._braces(of, named, indent))
+        clauses = [(", ".join(bound), of.module)]
+        clauses += [(self._braces(of, [*dict.fromkeys(names)], indent), module) for module, names in added.items()]
         written = [f"{of.form} {names} from {quote}{module}{quote}{tail}" for names, module in clauses if names]
         self.edits[of.span if written else whole_line(self.text, of.span)] = f"{line_end}{indent}".join(written)
 

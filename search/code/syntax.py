@@ -83,7 +83,6 @@ class Specifier(NamedTuple):
     local: str
     """Here."""
     start: int
-    end: int
     is_type: bool
     span: tuple[int, int]
     """With its alias, and the word `type`."""
@@ -508,7 +507,7 @@ class _Script:
     def _statement(self, node: Node) -> Import | None:
         """Read what an import or an export takes of a module."""
         names: list[Specifier] = []
-        module, whole, is_type, pending = node.child_by_field_name("source"), "", False, [*node.children]
+        module, whole, pending = node.child_by_field_name("source"), "", [*node.children]
         for one in pending:
             match one.type:
                 case "import_clause" | "named_imports" | "export_clause":
@@ -523,9 +522,8 @@ class _Script:
                     names.append(self._specifier(one)._replace(name="default"))
                 case "import_specifier" | "export_specifier":
                     names.append(self._specifier(one))
-                case "type":
-                    is_type = True
         form: Form = "export" if node.type == "export_statement" else "import"
+        is_type = any(one.type == "type" for one in node.children)
         return self._import(module, form, node, (names, whole), is_type=is_type) if module else None
 
     def _specifier(self, node: Node) -> Specifier:
@@ -535,7 +533,7 @@ class _Script:
         return Specifier(
             self.said(name),
             self.said(local),
-            *self.span(name),
+            self.span(name)[0],
             any(one.type == "type" for one in node.children),
             self.span(node),
         )
