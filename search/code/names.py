@@ -134,7 +134,7 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
     for module, member, span in code.members:
         if components := own.get(module) or components_of(module):
             yield from _component(span[0], member, components) if member else [Reference(*span, components.form)]
-    for text in (*code.contents, *(one for one in code.texts if one.owner == CONTENT)):
+    for text in (*code.contents, *(one for one in code.texts if one.owner in (CONTENT, "fontIcon"))):
         yield from _ligature(text)
     called = {name.local: name.name for one in code.imports for name in one.names if any(_named_by(name.name))}
     for text in code.texts:
@@ -233,11 +233,11 @@ _FONT = re.compile(r"\bmaterial-(icons|symbols)(?:-(outlined|rounded|round|sharp
 
 def _ligature(text: Text) -> Iterator[Reference]:
     """A word that Google's fonts draw as an icon."""
-    name, attributes = text.element.name, text.element.attributes
+    name, attributes, owner = text.element.name, text.element.attributes, text.owner
     font = _FONT.search(" ".join(attributes[one].text for one in ("class", "className") if one in attributes))
-    is_drawn = (name in words("ligatures") and attributes.keys().isdisjoint(words("not_ligatures"))) or (
-        font is not None and name in ("i", "span", *words("ligatures"))
-    )
+    is_drawn = (
+        name in words("ligatures") and (attributes.keys() - {owner, f"[{owner}]"}).isdisjoint(words("not_ligatures"))
+    ) or (font is not None and name in ("i", "span", *words("ligatures")))
     if is_drawn and text.text.startswith("{") and not re.search("[\"'`]", text.text):
         yield Reference(text.start, text.end, "ligature")
     elif is_drawn and re.fullmatch("[a-z0-9]+(?>(?:_[a-z0-9]+)*)", text.text):

@@ -164,10 +164,16 @@ _LINE_COMMENTS = re.compile(
     r"\"(?>(?:[^\"\\\n]|\\.)*)\"|'(?>(?:[^'\\\n]|\\.)*)'|url\([^)\n]*+\)|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?|(//[^\n]*+)"
 )
 _FRONT = re.compile(r"\A\s*+---[ \t]*+\n(.*?\n)---[ \t]*+$", re.DOTALL | re.MULTILINE)
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*(\w+)?[^\n]*\n(.*?)(?:^ {0,3}\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(
+    r"^ {0,3}(`{3,}|~{3,})[ \t]*(\w+)?[^\n]*\n(.*?)(?:^ {0,3}\1[ \t]*$|\Z)"
+    r"|(?<!`)`[^`\n]+`(?!`)",
+    re.DOTALL | re.MULTILINE,
+)
+"""Blocks of code, and code in a line, which is an example of something."""
 _MODULE_CODE = re.compile(r"^(?:import|export)\s.*?(?:\n[ \t]*\n|\Z)", re.DOTALL | re.MULTILINE)
 _MARKS = re.compile(
-    r"\{\{((?>(?:[^{}]|\}(?!\})|\{(?!\{))*))\}\}"  # of Vue, Angular, Handlebars, Jinja
+    r"\{\{!?--()(?>(?:[^-]|-(?!-\}\}))*)--\}\}|\{#()(?>(?:[^#]|#(?!\}))*)#\}|<%#()(?>(?:[^%]|%(?!>))*)%>"  # comments
+    r"|\{\{((?>(?:[^{}]|\}(?!\})|\{(?!\{))*))\}\}"  # of Vue, Angular, Handlebars, Jinja
     r"|\{%((?>(?:[^{%]|%(?!\})|\{(?!%))*))%\}"  # of Jinja, Liquid
     r"|<\?((?>(?:[^?]|\?(?!>))*))(?:\?>|\Z)"  # of PHP
     r"|<%((?>(?:[^<%]|%(?!>)|<(?!%))*))%>"  # of ERB
@@ -182,8 +188,9 @@ _OPENING = re.compile(rf"{_RAW}|\{{", re.DOTALL | re.IGNORECASE)
 _BRACE = re.compile(rf"{_RAW}|{_TEXT}|[{{}}]", re.DOTALL | re.IGNORECASE)
 _SIGIL = re.compile(r"\s*(?:[#:/@]\w*+(?:\s+if\b)?|\.\.\.)")
 """What a block of Svelte begins with."""
-_BOUND = re.compile(r"(?:v-bind|x-bind|bind)?:|v-(?!bind|on)|x-|[\[(*]")
-"""How the name of an attribute begins whose value is an expression: of Vue, Alpine, Angular."""
+_BOUND = re.compile(r"(?:bind)?:|[vx]-|[@\[(*]|on[a-z]+$")
+"""How the name of an attribute begins whose value is an expression: of Vue, Alpine, Angular, HTML."""
+_JSON = re.compile(r"\s*(?:\{|\[[\s\[{]*)\s*[\"']")
 _QUOTE = re.compile("[\"'`]")
 _MOCKS = (".mock", ".doMock", ".unmock", ".requireActual", ".importActual", ".requireMock", ".importMock")
 _SCRIPT = (
@@ -267,7 +274,8 @@ class _Reader:
         if self.suffix == ".astro" and (front := _FRONT.match(self.source)):
             self.program(*front.span(1), is_whole=True)
             read.append(front.span())
-        for fence in _FENCE.finditer(self.source) if self.suffix in (".md", ".mdx") else ():
+        fences = _FENCE.finditer(self.source) if self.suffix in (".md", ".mdx") else ()
+        for fence in (one for one in fences if one[1] or self.suffix == ".md"):
             n_before = len(self.code.texts)
             self.part(KINDS.get(f".{fence[2]}") if fence[2] != "json" else None, *fence.span(3))
             self.code.texts[n_before:] = [one._replace(is_example=True) for one in self.code.texts[n_before:]]
@@ -385,7 +393,7 @@ class _Reader:
                 values = values[0].named_children
             meant = re.split(r"[^\w-]", owner.rstrip("])"))[-1] or owner
             for span in ((base + value.start_byte, base + value.end_byte) for value in values[:1]):
-                if _BOUND.match(owner):
+                if _BOUND.match(owner) or _JSON.match(self.source, *span):
                     self.expression(span, meant, element, depth=depth)
                 elif self.source[span[0] - 1] != "{":
                     self.string(span, meant, element, "", depth=_DEEPEST)
@@ -503,6 +511,10 @@ class _Script:
             is_named = not index or index.type == "string"
             if whole in wholes:
                 yield whole, is_named, (start + bool(index), end - bool(index)) if is_named else self.span(node)
+        for node in self.nodes.get("variable", ()):
+            whole = self.said(node.child_by_field_name("value"))
+            for one in self._pattern(node.child_by_field_name("name"))[0] if whole in wholes else ():
+                yield whole, True, (one.start, one.start + len(one.name))
 
     def _statement(self, node: Node) -> Import | None:
         """Read what an import or an export takes of a module."""
