@@ -119,8 +119,8 @@ def _finding(
     """Report a name that is not there, with the one of some names that is spelt most alike, if any."""
     from rapidfuzz import fuzz, process
 
-    file = spellings_of(one.file or one.name)[-1].partition("?")[0].rpartition("/")[2]
-    wrong = one.name if kind == "no-part" else file
+    address = spellings_of(one.file or one.name)[-1].partition("?")[0]
+    wrong = one.name if kind == "no-part" else address.rpartition("/")[2]
     found = process.extractOne(wrong, sorted(names), scorer=fuzz.ratio, score_cutoff=_NEAR)
     return Finding(
         kind,
@@ -227,8 +227,7 @@ def _checked(
                 looked_up.append((one, found))
         computed += scanned.computed
         progress(number)
-    references = [one for one, _ in looked_up]
-    of_sets = [(one, found) for one, found in looked_up if one.set]
+    references, of_sets = [one for one, _ in looked_up], [(one, found) for one, found in looked_up if one.set]
     of_icons = [one._replace(set=found[0], name=found[1]) if found else one for one, found in of_sets]
     by_family, by_file = defaultdict[str, list[Reference]](list), defaultdict[str, set[str]](set)
     for one in (one for one in of_icons if one.set not in words("brands")):
@@ -260,8 +259,7 @@ def _missing(references: Sequence[Reference], known: KnownIcons) -> Iterator[Fin
     """Of icons that were not found, those whose sets are here."""
     for one in references:
         if known.has_set(one):
-            near = known.nearest(one)
-            said = one.text if one.is_component else one.name
+            near, said = known.nearest(one), one.text if one.is_component else one.name
             message = f'{one.set} has no icon "{said}"' + (f"; near: {near.text}" if near else "")
             yield Finding("no-icon", one.path, one.line, one.column, one.text, message, near)
 

@@ -111,8 +111,7 @@ class Target:
     """A set that stand-ins are looked for in, ready to be compared."""
 
     def __init__(self, opened: Opened, side: Side) -> None:
-        self._opened = opened
-        self.side = side
+        self._opened, self.side = opened, side
         names = sorted({row.words for row in side.rows})
         vectors = np.concatenate(
             [
@@ -126,18 +125,14 @@ class Target:
 
     def compare(self, source: Side, rows: Sequence[int]) -> Iterator[Compared]:
         """Compare some icons of a source set, by their rows, in their order."""
-        likeness = spread_of(source.pictures, self.side.pictures)
-        both = spread_of(source.fused, self.side.fused)
-        naming = spread_of(source.pictures, self._names)
-        crowd = _crowd(likeness, source.pictures, self.side.pictures)
+        likeness, both = spread_of(source.pictures, self.side.pictures), spread_of(source.fused, self.side.fused)
+        naming, crowd = spread_of(source.pictures, self._names), _crowd(likeness, source.pictures, self.side.pictures)
         for first in range(0, len(rows), _ROWS_AT_ONCE):
             some = np.asarray(rows[first : first + _ROWS_AT_ONCE])
-            spoken = self.spoken([source.rows[row].words for row in some.tolist()])
             pictures = likeness.of(source.pictures[some] @ self.side.pictures.T)
             fused = both.of(source.fused[some] @ self.side.fused.T)
-            names = naming.of(source.pictures[some] @ self._names.T)
-            rivals = np.float32(SPREADS) * pictures - crowd
-            for number, words in enumerate(spoken):
+            names, rivals = naming.of(source.pictures[some] @ self._names.T), np.float32(SPREADS) * pictures - crowd
+            for number, words in enumerate(self.spoken([source.rows[row].words for row in some.tolist()])):
                 yield Compared(pictures[number], words, fused[number], names[number], rivals[number])
 
     def spoken(self, names: Sequence[str]) -> Iterator[Floats]:

@@ -74,6 +74,7 @@ _KEPT = re.compile(
 _CHOSEN = "\0"
 """Stands for the expression that chooses a component of Vue."""
 _WORD = re.compile(r"[\w$]+")
+_ADD = re.compile(r"[\w$]+\.add\(([\w$,\s]*)\)[ \t]*;?")
 ALL_NAMES = "*"
 """Where any registered icon may be looked up."""
 
@@ -145,8 +146,7 @@ class Drawings:
         spans = {bare(name): (one.start, one.end) for name, one in element.attributes.items()}
         for name, (first, last) in spans.items():
             value = text[first:last].partition("=")[2]
-            size = value.strip("\"'{} ") if name == "size" else ""
-            is_icon = name == attribute
+            size, is_icon = value.strip("\"'{} ") if name == "size" else "", name == attribute
             if is_icon:
                 is_bound = value[:1] == "{" or not text.startswith(name, first)
                 condition, items = self._items(last - len(value) + is_bound, last - is_bound)
@@ -175,8 +175,7 @@ class Drawings:
         condition, items = (found[1] or "").strip() if found else "", dict[int, Span]()
         is_plain = self._objects.keys().isdisjoint(_WORD.findall(condition))
         for first, last in spans:
-            said = self._text[first:last]
-            within = (at for at in self._candidates if first <= at < last)
+            said, within = self._text[first:last], (at for at in self._candidates if first <= at < last)
             at = next(within, -1) if said[0] in "[\"'" else self._objects.get(said, -1)
             items |= {at: (first, last)} if at >= 0 else {}
         return condition, items if len(items) == len(spans) and is_plain else {}
@@ -184,13 +183,13 @@ class Drawings:
     def _uses(self, name: str) -> list[int]:
         """Where a name stands, outside of comments and of its import."""
         left = [*self._code.comments, *([self._imports[name][0].span] if name in self._imports else [])]
-        places = (found.start() for found in re.finditer(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self._text))
-        return [at for at in places if not any(start <= at < end for start, end in left)]
+        found = [one.start() for one in re.finditer(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self._text)]
+        return [at for at in found if not any(start <= at < end for start, end in left)]
 
     def _adds(self) -> Iterator[re.Match[str]]:
         """Find the calls that register icons."""
-        calls = ((re.compile(rf"{re.escape(name)}\.add\(([\w$,\s]*)\)[ \t]*;?"), name) for name in self._libraries)
-        return (found for call, name in calls for at in self._uses(name) if (found := call.match(self._text, at)))
+        places = (at for name in self._libraries for at in self._uses(name))
+        return filter(None, (_ADD.match(self._text, at) for at in places))
 
     def _refuse(self) -> dict[int, str]:
         """Find what is used in another way, then all that elements show together with what is refused."""
@@ -283,7 +282,6 @@ def edited(text: str, edits: Mapping[Span, str], start: int = 0, end: int | None
 def whole_line(text: str, span: Span) -> Span:
     """What goes with a statement that goes: its line, where it fills one, else the blanks beside it."""
     start, end = span
-    line = text.rfind("\n", 0, start) + 1
-    behind = re.compile(r"[ \t]*(\r?\n|\Z)?").match(text, end)
+    line, behind = text.rfind("\n", 0, start) + 1, re.compile(r"[ \t]*(\r?\n|\Z)?").match(text, end)
     is_all = behind and not text[line:start].strip()
     return (line, behind.end()) if behind and is_all else (line + len(text[line:start].rstrip()), end)

@@ -60,13 +60,12 @@ def files_below(place: Path) -> Iterator[Path]:
     """
     if not place.is_dir():
         raise IconsError(f'"{place}" is neither a folder nor a file; name the code to look at')
-    for found in find_pictures(place, exclusion=Exclusion.of(words("left_out")), suffixes=_SUFFIXES):
+    for found in find_pictures(place, exclusion=Exclusion.of(words("left_out")), suffixes=frozenset((*KINDS, ".svg"))):
         path = place / (found if isinstance(found, str) else from_text(found.path))
         if not path.is_symlink():
             yield path  # a folder where it can't be read: whoever reads it says why not
 
 
-_SUFFIXES = frozenset((*KINDS, ".svg"))
 _MOST_BYTES_OF_MODULES = 20_000_000
 _MOST_FILES = 20_000
 _ENDINGS = ".d.ts .d.mts .d.cts /index.d.ts .ts .tsx .mjs .js .jsx /index.ts /index.tsx /index.mjs /index.js /index.jsx"
@@ -127,8 +126,7 @@ def _entry(folder: Path, module: str) -> Path | None:
     stated = _stated(as_object(facts.get("exports")).get(f"./{inner}" if inner else "."))
     stated += [facts.get(key) for key in ("types", "typings", "module", "main") if not inner]
     paths = (f"{root}/{path}" for path in (*filter(None, stated), inner, f"{inner}/index".strip("/")))
-    files = sorted(filter(None, map(file_of, paths)), key=lambda file: ".d." not in file.name)
-    return next(iter(files), None)
+    return min(filter(None, map(file_of, paths)), key=lambda file: ".d." not in file.name, default=None)
 
 
 def _stated(said: object) -> list[object]:

@@ -239,8 +239,12 @@ def mapped_json(mapped: Mapped) -> dict[str, Any]:
         }
         for one in mapped.mappings
     ]
-    counts = {"n_doubtful": len(mapped.doubtful), "n_without_picture": len(mapped.without_picture)}
-    return {"to": mapped.to, "icons": icons, **counts}
+    return {
+        "to": mapped.to,
+        "icons": icons,
+        "n_doubtful": len(mapped.doubtful),
+        "n_without_picture": len(mapped.without_picture),
+    }
 
 
 COLUMNS = ("source", "target", "probability", "doubtful", "others")
@@ -264,8 +268,8 @@ def to_csv(mapped: Mapped) -> str:
     rows.writerow(COLUMNS)
     for one in mapped.mappings:
         target, *others = [candidate.name.key for candidate in one.candidates] or [""]
-        sure = f"{one.probability:.2f}", _YES if one.is_doubtful else ""
-        rows.writerow([_in_cell(one.source.key), _in_cell(target), *sure, _in_cell(" ".join(others))])
+        keys = [_in_cell(key) for key in (one.source.key, target, " ".join(others))]
+        rows.writerow([*keys[:2], f"{one.probability:.2f}", _YES if one.is_doubtful else "", keys[2]])
     return written.getvalue()
 
 
@@ -302,8 +306,9 @@ def choose(engine: SearchEngine, mapped: Mapped, choices: Mapping[str, Choice]) 
         else:
             hit = engine.show(engine.find(choice.target)).hit
             if hit.set != mapped.to:
-                why = f'"{choice.target}" is of "{hit.set}", and stand-ins are of "{mapped.to}"'
-                raise IconsError(f"{why}; choose one of these")
+                raise IconsError(
+                    f'"{choice.target}" is of "{hit.set}", and stand-ins are of "{mapped.to}"; choose one of these'
+                )
             mappings.append(one.chosen(Candidate(Name(hit.set, hit.name), hit.id, hit.image)))
     return replace(mapped, mappings=mappings)
 

@@ -98,8 +98,7 @@ def scan(text: str, *, path: str, project: Project) -> Scanned:
     code = parse(text, path)
     unknown = {one.module for one in code.imports} - modules().keys()
     found = list(names_in(code, {one: project.components_of(one, Path(path).parent) for one in unknown}))
-    starts = [0, *(end.end() for end in re.finditer("\n", text))]
-    is_test = bool(_TEST.search(path))
+    starts, is_test = [0, *(end.end() for end in re.finditer("\n", text))], bool(_TEST.search(path))
 
     def placed(one: Reference) -> Reference:
         line = bisect_right(starts, one.start)

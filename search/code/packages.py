@@ -62,8 +62,8 @@ class Look:
     def read(self, component: str) -> str | None:
         """The name that a component tells, where it is written so."""
         body = component.removeprefix(self.begins).removesuffix(self.ends)
-        is_whole = len(body) + len(self.begins) + len(self.ends) == len(component)
-        is_read = is_whole and body and (body[0].isupper() or body[0].isdigit() or self.case)
+        is_name = body and (body[0].isupper() or body[0].isdigit() or self.case)
+        is_read = is_name and len(body) + len(self.begins) + len(self.ends) == len(component)
         return f"{self.before}{kebab(body)}{self.after}" if is_read else None  # `Tiara` is no icon of `Ti`
 
     def spell(self, name: str) -> str | None:

@@ -82,15 +82,12 @@ def choose_set(
     """
     held = {count.value: count.title for count in engine.facets().get("set", ())}
     allowed = [key for key in served or held if key in held]
-    n_others = len(allowed) - 1
-    liked = [key for key in known_preferences(engine.library).sets if key in allowed]
+    n_others, liked = len(allowed) - 1, [key for key in known_preferences(engine.library).sets if key in allowed]
     if liked or n_others == 0:
         why = "which you prefer" if n_others else "the only one that serves here"
         return ChosenSet((*liked, *allowed)[0], held[(*liked, *allowed)[0]], why, n_others)
-    answered = {}
-    for done, key in enumerate(
-        candidates := _candidates(engine, queries, replace(filters, sets=tuple(allowed)), progress), start=1
-    ):
+    answered, candidates = {}, _candidates(engine, queries, replace(filters, sets=tuple(allowed)), progress)
+    for done, key in enumerate(candidates, start=1):
         only = replace(filters, sets=(key,))
         answers = (engine.ask(query, filters=only, window=Window(k=1)) for query in queries)
         answered[key] = _worth([hit.score for answer in answers for hit in answer.hits])
@@ -109,11 +106,9 @@ def _candidates(engine: SearchEngine, queries: Sequence[Query], filters: Filters
     """Sets with an icon among the first of most needs, the best of them first."""
     scores: dict[str, list[float]] = defaultdict(list)
     for done, query in enumerate(queries, start=1):
-        for hit in {
-            hit.set: hit
-            for hit in reversed(engine.ask(query, filters=filters, window=Window(k=_LOOKED_AT, flat=True)).hits)
-        }.values():
-            scores[hit.set].append(hit.score)
+        hits = engine.ask(query, filters=filters, window=Window(k=_LOOKED_AT, flat=True)).hits
+        for key, score in {hit.set: hit.score for hit in reversed(hits)}.items():
+            scores[key].append(score)
         progress("Choosing a set", done, len(queries))
     return sorted(scores, key=lambda key: _worth(scores[key]), reverse=True)[:_MOST_ASKED]
 
@@ -298,10 +293,7 @@ def picked_json(picked: Picked) -> dict[str, Any]:
     }
     plain |= {"format": picked.framework.name} if picked.framework else {}
     if written := picked.written:
-        code = {name: getattr(written.snippet, name) for name in ("imports", "uses", "install", "left_out")}
-        plain |= {
-            "code": written.remarked,
-            **code,
-            "refused": [{"need": need, "error": why} for need, why in written.refused],
-        }
+        plain |= {name: getattr(written.snippet, name) for name in ("imports", "uses", "install", "left_out")}
+        plain["code"] = written.remarked
+        plain["refused"] = [{"need": need, "error": why} for need, why in written.refused]
     return plain

@@ -60,8 +60,8 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
     """
     known, files, project = KnownIcons(engine), list[CodeRead](), Project.around(places)
     here = [count.value for count in engine.facets().get("set", ())]
-    looks = {module: [look.set for look in made.looks] for module, made in modules().items()}
-    old = frozenset(module for module, keys in looks.items() if {*keys}.intersection(sets or keys).difference([to]))
+    looks = [(module, look.set) for module, made in modules().items() for look in made.looks]
+    old = frozenset(module for module, key in looks if key != to and key in (sets or [key]))
     for scanned in (scan_file(path, project) for path in code_files(places)):
         named, n_of_target = list[tuple[Reference, Name]](), 0
         left = [Place(one, "by hand", why=COMPUTED) for one in scanned.computed]
@@ -98,9 +98,9 @@ def icons_named(files: Sequence[CodeRead]) -> list[Name]:
 
 
 def unread(files: Sequence[CodeRead]) -> Iterator[tuple[str, str]]:
-    """Yield which files could not be read as a whole, and why."""
-    for one in (one.scanned for one in files if one.scanned.problem):
-        yield one.path, one.problem if one.text else f"is left as it is: {one.problem}"
+    """Which files could not be read as a whole, and why."""
+    found = (one.scanned for one in files if one.scanned.problem)
+    return ((one.path, one.problem if one.text else f"is left as it is: {one.problem}") for one in found)
 
 
 COMPUTED = "the name is known to the running program alone"
@@ -209,8 +209,7 @@ class _Rewriter:
         self.places, self.candidates = dict[int, Place](), dict[int, Candidate]()
         """What is found, and what shall stand in the place of names, by where they start."""
         for one, stand in ((one, stands[name]) for one, name in file.named):
-            is_left = stand.is_doubtful and not also_doubtful
-            form = one.form.partition(" ")[0]
+            is_left, form = stand.is_doubtful and not also_doubtful, one.form.partition(" ")[0]
             is_drawn = one.form in _LOOKED_UP and self.path.endswith(".vue")
             why = form if is_left and form in ("class", "ligature") and not is_drawn else "doubtful" if is_left else ""
             fate: Fate = "changed" if stand.target and not is_left else "doubtful" if why == "doubtful" else "by hand"
@@ -221,11 +220,11 @@ class _Rewriter:
         self.unknown = [place_of(file.scanned, span, COMPUTED) for span in self.drawings.unknown]
 
     def looked_up(self) -> Iterator[tuple[str, str]]:
-        """Yield which registered icons are looked up by their names, and where."""
+        """Which registered icons are looked up by their names, and where."""
         left = self.drawings.drawn.intersection(self.candidates).difference(self.drawings.refused)
         by_name = [one for start, one in self.places.items() if start not in left and one.reference.form in _LOOKED_UP]
-        for place in (*self.unknown, *by_name):
-            yield place.source or ALL_NAMES, f"{self.path}:{place.reference.line}"
+        named = [(place.source or ALL_NAMES, place.reference.line) for place in (*self.unknown, *by_name)]
+        return ((source, f"{self.path}:{line}") for source, line in named)
 
     def rewrite(self, looked_up: Mapping[str, str]) -> None:
         """Put what stands for icons in their places; what is looked up anywhere stays registered."""
@@ -274,8 +273,7 @@ class _Rewriter:
 
     def _parted(self, of: Import, candidates: dict[int, Candidate]) -> tuple[list[Specifier], list[tuple[str, str]]]:
         """Which names of a statement stay, and which are of another module: that, and how they are written there."""
-        between = self.text[of.span[0] : of.start]
-        kept, moved = [], []
+        between, kept, moved = self.text[of.span[0] : of.start], [], []
         own = {*words("alone_in_material" if package_of(of.module) in words("material") else "alone")}
         names = [one for one in of.names if one.start not in self.drawings.gone]
         # A module of one icon is named by its path; its default may have several names.

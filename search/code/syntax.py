@@ -328,7 +328,8 @@ class _Reader:
             self.markup(self.source, *span, depth=depth + 1)
         else:
             self.code.texts.append(Text(span[0], text, owner, element, before))
-            self.style(*span if "url(" in text else (0, 0))
+            if "url(" in text:
+                self.style(*span)
 
     def content(self, start: int, end: int, element: Element) -> None:
         """Take the text that is all that an element holds."""
@@ -428,14 +429,11 @@ class _Reader:
         tags = ((tag.name.partition(".")[0], tag.name, tag.span[0] + 1) for tag in self.code.elements)
         uses += [(of, True, (at + len(of) + 1, at + len(name))) for of, name, at in tags if of in wholes and of != name]
         for whole, is_named, span in uses:
-            name = self.text[slice(*span)] if is_named else ""
-            self.code.members.append((_module_at(wholes[whole], span[0]), name, span))
-
-
-def _module_at(known: Sequence[tuple[int, int, str]], at: int) -> str:
-    """The module that a name stands for at a place: the innermost block around it decides."""
-    behind = bisect_right(known, (at, sys.maxsize, ""))
-    return next((one for one in reversed(known[max(0, behind - 8) : behind]) if one[1] > at), known[0])[2]
+            # the innermost block around it decides
+            behind = bisect_right(wholes[whole], (span[0], sys.maxsize, ""))
+            around = (one for one in reversed(wholes[whole][max(0, behind - 8) : behind]) if one[1] > span[0])
+            module = next(around, wholes[whole][0])[2]
+            self.code.members.append((module, self.text[slice(*span)] if is_named else "", span))
 
 
 @dataclass

@@ -85,7 +85,7 @@ class Labels:
         """Values that are spelt much like one that is none, or have a word in their title that is."""
         from rapidfuzz import fuzz, process
 
-        known = {family: [family] for family in (FAMILIES if self.kind == "licence" else ())}
+        known: dict[str, list[str]] = {family: [family] for family in (FAMILIES if self.kind == "licence" else ())}
         for value, title in zip(self.values, self.titles, strict=True):
             for said in {compared(self.kind, value), title.lower(), *_WORD.findall(f"{value} {title}".lower())}:
                 known.setdefault(said, []).append(value)
