@@ -149,8 +149,9 @@ CASES |= {
         "a.vue",
         f'<script setup>\n{SOLID}</script>\n<template><font-awesome-icon icon="fa-solid fa-house" v-if="a" />\n'
         '<FontAwesomeIcon :icon="on ? faHouse : faStar" /></template>',
-        '<script setup>\nimport { Home, Star } from "@lucide/vue";\n</script>\n<template><Home size="1em" v-if="a" />\n'
-        '<component :is="on ? Home : Star" size="1em" /></template>',
+        '<script setup>\nimport { Home, Star } from "@lucide/vue";\n</script>\n<template>'
+        '<Home width="1em" height="1em" v-if="a" />\n'
+        '<component :is="on ? Home : Star" width="1em" height="1em" /></template>',
     ),
     "elements of svelte": (
         "a.svelte",
@@ -177,7 +178,8 @@ BY_HAND = {
     "an element that holds something": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}}>x</FontAwesomeIcon>, faStar);",
     "an element of no size that is known": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}} size={{n}} />, faStar);",
     "an element of which something is spread": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}} {{...b}} />, faStar);",
-    "an attribute of the old component alone": 'import { FaHouse } from "react-icons/fa6"; a(<FaHouse sx={b} />);',
+    "an attribute of the old component alone": 'import { FaHouse } from "react-icons/fa6"; a(<FaHouse title="b" />);',
+    "another package of Font Awesome": 'import fa from "@fortawesome/fontawesome";\n' + SOLID,
     "an element in a page that has no script": '<script>export default {};</script><font-awesome-icon icon="house" />',
     "two that would be one": f"{AWESOME}{SOLID.replace('Star', 'House as h')}"
     "a(<FontAwesomeIcon icon={on ? faHouse : h} />);",
