@@ -52,10 +52,15 @@ class Targets:
 
     def sized(self, kind: str, size: str) -> str:
         """How a component is told its size, a CSS length."""
-        look = self._frameworks[kind].look["size"] if kind in self._frameworks else ""
-        # packages for Vue pass these on, and not all take a length as their size
-        names = ("width", "height") if kind == "vue" else re.findall(r"([\w-]+)=", look)
-        return " ".join(f'{name}="{size}"' for name in names)
+        # Packages for Vue pass these on, and not all take a length as their size.
+        look = (
+            "width= height="
+            if kind == "vue"
+            else self._frameworks[kind].look["size"]
+            if kind in self._frameworks
+            else ""
+        )
+        return " ".join(f'{name}="{size}"' for name in re.findall(r"([\w-]+)=", look))
 
 
 _SIZES = {
