@@ -172,7 +172,8 @@ _FENCE = re.compile(
 """Blocks of code, and code in a line, which is an example of something."""
 _MODULE_CODE = re.compile(r"^(?:import|export)\s.*?(?:\n[ \t]*\n|\Z)", re.DOTALL | re.MULTILINE)
 _MARKS = re.compile(
-    r"\{\{!?--()(?>(?:[^-]|-(?!-\}\}))*)--\}\}|\{#()(?>(?:[^#]|#(?!\}))*)#\}|<%#()(?>(?:[^%]|%(?!>))*)%>"  # comments
+    r"\{\{!?--()(?>(?:[^{-]|-(?!-\}\})|\{(?!\{!?--))*)--\}\}|\{#()(?>(?:[^{#]|#(?!\})|\{(?!#))*)#\}"  # comments
+    r"|<%#()(?>(?:[^<%]|%(?!>)|<(?!%))*)%>"
     r"|\{\{((?>(?:[^{}]|\}(?!\})|\{(?!\{))*))\}\}"  # of Vue, Angular, Handlebars, Jinja
     r"|\{%((?>(?:[^{%]|%(?!\})|\{(?!%))*))%\}"  # of Jinja, Liquid
     r"|<\?((?>(?:[^?]|\?(?!>))*))(?:\?>|\Z)"  # of PHP
