@@ -64,6 +64,9 @@ Texts = Annotated[list[Text], ALONE, Field(max_length=50)]
 
 Words = Annotated[str, Field(max_length=10_000, coerce_numbers_to_str=True)]
 Hundred = Annotated[list[Text], ALONE, Field(max_length=100)]
+_BETWEEN_KEYS = re.compile(r"[\s,;|]+(?=[^\s,;|:]+:)")
+Keys = Annotated[Hundred, BeforeValidator(lambda keys: _BETWEEN_KEYS.split(keys) if isinstance(keys, str) else keys)]
+"""One, several in a list, or several with commas between: a comma in a name is no end of it."""
 Format = Annotated[Text, Field(description="lucide-react, vue, css")]
 """What is described once need not be again: an assistant reads all tools. The others take `Text`."""
 Paths = Annotated[list[Annotated[str, Field(max_length=4096)]], ALONE, Field(max_length=100)]
@@ -223,7 +226,7 @@ class IconTools:
 
     def get_code(
         self,
-        keys: Hundred,
+        keys: Keys,
         format: Text = "svg",
         colour: Text = "",
         size: Annotated[int, Number] = 0,

@@ -1,22 +1,135 @@
 """Whether every icon that a code names exists, and which of an own folder nobody names."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from indexer.errors import IconsError
 from indexer.reports.terminal import Progress
-from search.code.files import OwnIcons, Project, code_files
-from search.code.known import KnownIcons
-from search.code.names import Scanned, scan, scan_file
+from search.code.files import ID, Project, code_files, spellings_of
+from search.code.known import KnownIcons, Nearest
+from search.code.names import Reference, Scanned, scan, scan_file
 from search.code.packages import family_of, words
-from search.code.reading import Finding, Reference
 from search.code.syntax import kind_of
 from search.engine import SearchEngine
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it should be."""
+
+    kind: Literal["no-icon", "no-file", "no-part", "unused-file", "too-many-sets"]
+    path: str
+    line: int
+    """From 1; 0 where it is about a file as a whole, or about all of them."""
+    column: int
+    text: str
+    message: str
+    nearest: Nearest | None = None
+
+
+_ELSEWHERE = re.compile(r"[\w+.-]*:|//|[@~$!{<%]")
+"""How an address begins that leads out of the project, or that only a bundler or the running program knows."""
+_NEAR = 75
+
+
+class OwnIcons:
+    """The icons of a folder, if there is one, and all that code says which may be the name of one."""
+
+    def __init__(self, folder: Path | None, project: Project, *, is_placed: bool = True) -> None:
+        """Find the SVGs of a folder; `is_placed` where the code lies where its path says.
+
+        Raises:
+            IconsError: it holds none.
+        """
+        self._files = sorted(path for path in folder.rglob("*.svg") if path.is_file()) if folder else []
+        if folder and not self._files:
+            raise IconsError(f'"{folder}" holds no SVG; give --icons the folder of your own icons')
+        self.project, self._is_placed = project, is_placed
+        self._stems = frozenset(path.stem for path in self._files)
+        self._words, self._ids, self._used = set[str](), set[str](), set[Path]()
+
+    def note(self, text: str) -> None:
+        """Keep what a text says, whether or not it is read as a name."""
+        self._ids.update(ID.findall(text))
+        if self._files:
+            self._words.update(self._stems.intersection(re.findall(r"[\w-]{1,200}", text)))
+
+    def findings(self, references: Sequence[Reference]) -> Iterator[Finding]:
+        """Report which files and parts are missing, then which files nobody uses."""
+        readers = {"file": self._missing_file, "module": self._missing_file, "sprite": self._missing_part}
+        for one in (one for one in references if one.form in readers):
+            yield from readers[one.form](one, Path(one.path).parent)
+        unused = (path for path in self._files if path.resolve() not in self._used and path.stem not in self._words)
+        yield from (Finding("unused-file", str(path), 0, 0, "", f'no code names "{path.name}"') for path in unused)
+
+    def _missing_part(self, one: Reference, folder: Path) -> Iterator[Finding]:
+        """What of a sprite is not there; the file that it lies in is used, and so is one that a build makes it of.
+
+        Where a build may make the file, or another serves it, nothing can be said.
+        """
+        project, file = self.project, one.file.partition("?")[0]
+        stems = (one.name, re.sub("^(?:icon|i|svg|sprite)[-_]", "", one.name))
+        self._words.update(self._stems.intersection(stems))
+        files = project.svgs_meant(file, beside=folder) if one.file else ()
+        self._used.update(path.resolve() for path in files)
+        ids = [project.ids_of(path) for path in files]
+        is_there = any(found is None or one.name in found for found in ids) or (not one.file and one.name in self._ids)
+        if files and not is_there:
+            names = {name for found in ids for name in found or ()}
+            yield _finding("no-part", one, f'"{one.file}" has no part "{one.name}"', names)
+        elif is_there or not project.stems.isdisjoint(stems):
+            return
+        elif not one.file and one.name not in project.ids:
+            yield _finding("no-part", one, f'no part "{one.name}" is defined in this code', self._ids | project.ids)
+        elif one.file and not _ELSEWHERE.match(file) and file.lower().endswith(".svg"):
+            names = {path.name for path in project.svgs}
+            yield _finding("no-file", one, f'there is no file "{one.file}"', names, shift=len(one.file) + len("#"))
+
+    def _missing_file(self, one: Reference, folder: Path) -> Iterator[Finding]:
+        """A file that is not where its address leads.
+
+        Where another's is named (of a package, of a server, or by an alias nobody here knows), nothing can be said, but
+        that a file is used which has the end of its path.
+        """
+        if "*" in one.name:  # a pattern, as bundlers take it
+            self._used.update(path.resolve() for path in self._files if fnmatch(path.name, one.name.rpartition("/")[2]))
+            return
+        files = self.project.svgs_meant(one.name, beside=folder)
+        if one.form == "module" and self._is_placed:  # nothing else is meant than what lies there
+            there = {(folder / spelling).resolve() for spelling in spellings_of(one.name)}
+            files = [path for path in files if path in there]
+        self._used.update(path.resolve() for path in files[:1])
+        may_be_here = one.is_certain and not files and not _ELSEWHERE.match(one.name)
+        # Where no folder of the project is meant, another may serve it.
+        if may_be_here and any(path.parent.is_dir() for path in self.project.led_to(one.name, folder)):
+            near = (folder / one.name).parent.glob("*.svg") if one.name.startswith(".") else self.project.svgs
+            yield _finding("no-file", one, f'there is no file "{one.name}"', {path.name for path in near})
+
+
+def _finding(
+    kind: Literal["no-file", "no-part"], one: Reference, message: str, names: Iterable[str], *, shift: int = 0
+) -> Finding:
+    """Report a name that is not there, with the one of some names that is spelt most alike, if any."""
+    from rapidfuzz import fuzz, process
+
+    address = spellings_of(one.file or one.name)[-1].partition("?")[0]
+    wrong = one.name if kind == "no-part" else address.rpartition("/")[2]
+    found = process.extractOne(wrong, sorted(names), scorer=fuzz.ratio, score_cutoff=_NEAR)
+    return Finding(
+        kind,
+        one.path,
+        one.line,
+        one.column - shift,
+        one.file if shift else one.text,
+        (f"{message}; near: {found[0]}" if found else message),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +182,14 @@ def check(
     files = list(code_files(places))
     if not files:
         raise IconsError(f'"{places[0]}" holds no code; name the folder that your sources lie in')
-    own = OwnIcons.below(icons, project=Project.around([*places, *filter(None, [icons])]))
-    scans = (scan_file(path, own.project) for path in files)
-    return _checked(engine, own, scans, max_sets=max_sets, progress=lambda n: progress("Reading", n, len(files)))
+    own = OwnIcons(icons, Project.around([*places, *filter(None, [icons])]))
+    return _checked(
+        engine,
+        own,
+        (scan_file(path, own.project) for path in files),
+        max_sets=max_sets,
+        progress=lambda n: progress("Reading", n, len(files)),
+    )
 
 
 def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
@@ -84,9 +202,8 @@ def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
     """
     if kind_of(name) is None:
         raise IconsError(f'"{name}" is no file of code that is read; call it as App.tsx, index.html, style.css')
-    own = OwnIcons((), Project.around([Path(name)]), is_placed=False)
-    scans = [scan(text, path=name, project=own.project)]
-    return _checked(engine, own, scans, max_sets=None, progress=lambda _: None)
+    own = OwnIcons(None, Project.around([Path(name)]), is_placed=False)
+    return _checked(engine, own, [scan(text, path=name, project=own.project)], max_sets=None, progress=lambda _: None)
 
 
 def _checked(
@@ -100,7 +217,7 @@ def _checked(
     known, n_files, not_read, computed = KnownIcons(engine), 0, dict[str, str](), list[Reference]()
     looked_up: list[tuple[Reference, tuple[str, str] | None]] = []
     for number, scanned in enumerate(scans, start=1):
-        n_files += scanned.is_read
+        n_files += bool(scanned.text or not scanned.problem)
         own.note(scanned.text)
         not_read |= {scanned.path: scanned.problem} if scanned.problem else {}
         for one in scanned.references:
@@ -110,13 +227,12 @@ def _checked(
                 looked_up.append((one, found))
         computed += scanned.computed
         progress(number)
-    references = [one for one, _ in looked_up]
-    of_sets = [(one, found) for one, found in looked_up if one.set]
+    references, of_sets = [one for one, _ in looked_up], [(one, found) for one, found in looked_up if one.set]
     of_icons = [one._replace(set=found[0], name=found[1]) if found else one for one, found in of_sets]
-    unknown = Counter(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one))
-    by_family: dict[str, list[Reference]] = defaultdict(list)
+    by_family, by_file = defaultdict[str, list[Reference]](list), defaultdict[str, set[str]](set)
     for one in (one for one in of_icons if one.set not in words("brands")):
         by_family[family_of(one.set)].append(one)
+        by_file[one.path].add(family_of(one.set))
     findings = [
         *_missing([one for one, found in of_sets if not found], known),
         *(own.findings(references) if own.project.folders else ()),
@@ -124,17 +240,16 @@ def _checked(
     ]
     counted, files = Counter(one.set for one in of_icons), {(one.set, one.path) for one in of_icons}
     n_files_of = Counter(key for key, _ in files)
-    families: dict[str, list[str]] = defaultdict(list)
-    for path, family in sorted({(one.path, family) for family, ones in by_family.items() for one in ones}):
-        families[path].append(family)
     return Checked(
         n_files=n_files,
         n_references=len(references),
         findings=sorted(findings, key=lambda one: (one.path, one.line, one.column)),
         sets=[SetUse(key, n, n_files_of[key], bool(known.set(key).own)) for key, n in counted.most_common()],
-        mixed={path: found for path, found in families.items() if len(found) > 1},
+        mixed={path: sorted(found) for path, found in sorted(by_file.items()) if len(found) > 1},
         computed=computed,
-        unknown=dict(unknown.most_common()),
+        unknown=dict(
+            Counter(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one)).most_common()
+        ),
         renamed=[(one, now) for one, found in of_sets if found and (now := known.renamed(one))],
         not_read=not_read,
     )
@@ -144,8 +259,7 @@ def _missing(references: Sequence[Reference], known: KnownIcons) -> Iterator[Fin
     """Of icons that were not found, those whose sets are here."""
     for one in references:
         if known.has_set(one):
-            near = known.nearest(one)
-            said = one.text if one.is_component else one.name
+            near, said = known.nearest(one), one.text if one.is_component else one.name
             message = f'{one.set} has no icon "{said}"' + (f"; near: {near.text}" if near else "")
             yield Finding("no-icon", one.path, one.line, one.column, one.text, message, near)
 
@@ -172,9 +286,12 @@ _LEVELS = {"unused-file": "warning", "too-many-sets": "warning"}
 
 def checked_json(checked: Checked) -> dict[str, Any]:
     """Spell all of it as one object."""
-    computed = [{name: getattr(one, name) for name in _OF_COMPUTED} for one in checked.computed]
-    renamed = [{name: getattr(one, name) for name in _OF_COMPUTED} | {"now": now} for one, now in checked.renamed]
-    return {"is_clean": not checked.findings, **asdict(checked), "computed": computed, "renamed": renamed}
+    return {
+        "is_clean": not checked.findings,
+        **asdict(checked),
+        "computed": [{name: getattr(one, name) for name in _OF_COMPUTED} for one in checked.computed],
+        "renamed": [{name: getattr(one, name) for name in _OF_COMPUTED} | {"now": now} for one, now in checked.renamed],
+    }
 
 
 def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
@@ -183,8 +300,12 @@ def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
         {"id": kind, "shortDescription": {"text": text}, "defaultConfiguration": {"level": _LEVELS.get(kind, "error")}}
         for kind, text in RULES.items()
     ]
-    tool = {"driver": {"name": "icons", "version": version("icons"), "rules": rules}}
-    runs = [{"tool": tool, "results": [_result(finding, base) for finding in checked.findings]}]
+    runs = [
+        {
+            "tool": {"driver": {"name": "icons", "version": version("icons"), "rules": rules}},
+            "results": [_result(finding, base) for finding in checked.findings],
+        }
+    ]
     return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": runs}
 
 

@@ -54,14 +54,10 @@ class Side:
     variant_groups: Positions
     """(n,) equal for the variants of one name."""
 
-    def variants(self, row: int) -> Sequence[int]:
-        """Rows of an icon and its variants."""
-        return self.by_words[self.rows[row].words]
-
     def own_look(self, row: int) -> str | None:
         """The style of an icon that its set draws in several; None where there is but one, which tells nothing."""
         look = self.looks[row]
-        return look if any(self.looks[other] != look for other in self.variants(row)) else None
+        return look if any(self.looks[other] != look for other in self.by_words[self.rows[row].words]) else None
 
 
 def open_side(opened: Opened, key: str) -> Side:
@@ -115,12 +111,13 @@ class Target:
     """A set that stand-ins are looked for in, ready to be compared."""
 
     def __init__(self, opened: Opened, side: Side) -> None:
-        self._opened = opened
-        self.side = side
+        self._opened, self.side = opened, side
         names = sorted({row.words for row in side.rows})
-        starts = range(0, len(names), _NAMES_AT_ONCE)
         vectors = np.concatenate(
-            [opened.encoder.encode_many_words(names[first : first + _NAMES_AT_ONCE]) for first in starts]
+            [
+                opened.encoder.encode_many_words(names[first : first + _NAMES_AT_ONCE])
+                for first in range(0, len(names), _NAMES_AT_ONCE)
+            ]
         )
         places = {name: place for place, name in enumerate(names)}
         self._names: Floats = np.asarray(vectors[[places[row.words] for row in side.rows]], np.float32)
@@ -128,18 +125,14 @@ class Target:
 
     def compare(self, source: Side, rows: Sequence[int]) -> Iterator[Compared]:
         """Compare some icons of a source set, by their rows, in their order."""
-        likeness = spread_of(source.pictures, self.side.pictures)
-        both = spread_of(source.fused, self.side.fused)
-        naming = spread_of(source.pictures, self._names)
-        crowd = _crowd(likeness, source.pictures, self.side.pictures)
+        likeness, both = spread_of(source.pictures, self.side.pictures), spread_of(source.fused, self.side.fused)
+        naming, crowd = spread_of(source.pictures, self._names), _crowd(likeness, source.pictures, self.side.pictures)
         for first in range(0, len(rows), _ROWS_AT_ONCE):
             some = np.asarray(rows[first : first + _ROWS_AT_ONCE])
-            spoken = self.spoken([source.rows[row].words for row in some.tolist()])
             pictures = likeness.of(source.pictures[some] @ self.side.pictures.T)
             fused = both.of(source.fused[some] @ self.side.fused.T)
-            names = naming.of(source.pictures[some] @ self._names.T)
-            rivals = np.float32(SPREADS) * pictures - crowd
-            for number, words in enumerate(spoken):
+            names, rivals = naming.of(source.pictures[some] @ self._names.T), np.float32(SPREADS) * pictures - crowd
+            for number, words in enumerate(self.spoken([source.rows[row].words for row in some.tolist()])):
                 yield Compared(pictures[number], words, fused[number], names[number], rivals[number])
 
     def spoken(self, names: Sequence[str]) -> Iterator[Floats]:
@@ -160,8 +153,9 @@ class Target:
 def _crowd(spread: Spread, sources: Floats, targets: Floats) -> NDArray[np.float32]:
     total = np.zeros(len(targets), np.float64)
     for first in range(0, len(sources), _ROWS_AT_ONCE):
-        likeness = spread.of(sources[first : first + _ROWS_AT_ONCE] @ targets.T)
-        total += np.exp(SPREADS * likeness.astype(np.float64)).sum(axis=0)
+        total += np.exp(SPREADS * spread.of(sources[first : first + _ROWS_AT_ONCE] @ targets.T).astype(np.float64)).sum(
+            axis=0
+        )
     return np.asarray(np.log(total), np.float32)
 
 
@@ -172,34 +166,13 @@ _LOOKED_AT = 64
 """Icons among which these are found: variants and other names of one drawing stand beside each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surety:
-    """How likely the first is right, by its evidence and by how far it is before the next."""
-
-    of_evidence: float
-    of_lead: float
-    none: float
-
-    def probability(self, evidence: float, lead: float) -> float:
-        """0 to 1."""
-        logit = self.of_evidence * evidence + self.of_lead * lead + self.none
-        return float(1 / (1 + np.exp(-logit)))
-
-
-BY_BOTH = Surety(0.34, 0.32, -7.87)
-BY_WORDS = Surety(0.51, 1.39, -5.26)
+Surety = tuple[float, float, float]
+"""How the log-odds that the first is right grow with its evidence and with how far it is before the next, and what they
+are without any."""
+BY_BOTH: Surety = (0.34, 0.32, -7.87)
+BY_WORDS: Surety = (0.51, 1.39, -5.26)
 DOUBTFUL = 0.8
 """Below this probability a stand-in is marked: of 11 wrong ones among those 215, 9 lie below it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Best:
-    """The best stand-ins for one icon."""
-
-    rows: tuple[int, ...]
-    """Of the target's side, best first, a drawing and a name each once."""
-    probability: float
-    """That the first is right."""
 
 
 def evidence_of(compared: Compared) -> Floats:
@@ -214,8 +187,10 @@ def evidence_of(compared: Compared) -> Floats:
     )
 
 
-def best_of(evidence: Floats, side: Side, surety: Surety, *, look: str | None = None, name: str | None = None) -> Best:
-    """Take the best few of the target's icons, by their evidence.
+def best_of(
+    evidence: Floats, side: Side, surety: Surety, *, look: str | None = None, name: str | None = None
+) -> tuple[Sequence[int], float]:
+    """Take the best few of the target's icons, by their evidence: their rows, and how likely the first is right.
 
     Of variants it is the one of a look, else the plain one, and of the names of one drawing that of the source, if it
     is among them.
@@ -233,9 +208,10 @@ def best_of(evidence: Floats, side: Side, surety: Surety, *, look: str | None = 
     # Pictures alone would mix filled and outline icons, which a set of one style never meant.
     is_asked = np.array([look is not None and one == look for one in side.looks], bool)
     may_stand = stand_ins(side.variant_groups, is_asked, side.is_plain)
-    variants = ([one for one in side.variants(row) if may_stand[one]] for row in chosen)
+    variants = ([one for one in side.by_words[side.rows[row].words] if may_stand[one]] for row in chosen)
     rows = (_named_best(side, max(some, key=lambda one: float(evidence[one])), name) for some in variants)
-    return Best(tuple(rows), surety.probability(first, first - others[0] if others else 0.0))
+    logit = np.dot(surety, (first, first - others[0] if others else 0.0, 1.0))
+    return tuple(rows), float(1 / (1 + np.exp(-logit)))
 
 
 def _named_best(side: Side, row: int, name: str | None) -> int:

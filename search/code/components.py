@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from indexer.errors import IconsError
 from search.code.map import Candidate
+from search.code.names import Scanned
 from search.code.packages import package_of, tables, words
-from search.code.places import CodeRead
 from search.code.syntax import Element, Import, Span
 from search.drawings.drawn import named_icon
 from search.drawings.frameworks import FRAMEWORKS, Export, exported, free_name
@@ -27,8 +27,9 @@ class Targets:
 
     def __init__(self, engine: SearchEngine, to: str) -> None:
         self._to = to
-        of_set = (one for one in FRAMEWORKS.values() if one.form == "component" and to in one.sets)
-        self._frameworks = {ecosystem(one.packages[0]): one for one in of_set}
+        self._frameworks = {
+            ecosystem(one.packages[0]): one for one in FRAMEWORKS.values() if one.form == "component" and to in one.sets
+        }
         self.icon = cache(lambda candidate: named_icon(engine.show(candidate.id).hit))
         """What code needs of a candidate."""
 
@@ -51,7 +52,14 @@ class Targets:
 
     def sized(self, kind: str, size: str) -> str:
         """How a component is told its size, a CSS length."""
-        look = self._frameworks[kind].look["size"] if kind in self._frameworks else ""
+        # Packages for Vue pass these on, and not all take a length as their size.
+        look = (
+            "width= height="
+            if kind == "vue"
+            else self._frameworks[kind].look["size"]
+            if kind in self._frameworks
+            else ""
+        )
         return " ".join(f'{name}="{size}"' for name in re.findall(r"([\w-]+)=", look))
 
 
@@ -73,6 +81,7 @@ _KEPT = re.compile(
 _CHOSEN = "\0"
 """Stands for the expression that chooses a component of Vue."""
 _WORD = re.compile(r"[\w$]+")
+_ADD = re.compile(r"[\w$]+\.add\(([\w$,\s]*)\)[ \t]*;?")
 ALL_NAMES = "*"
 """Where any registered icon may be looked up."""
 
@@ -98,18 +107,19 @@ class _Plan(NamedTuple):
 class Drawings:
     """The elements of one file that draw what is imported or registered, and what becomes of them."""
 
-    def __init__(self, file: CodeRead, candidates: Mapping[int, Candidate], targets: Targets) -> None:
-        self._text, self._code = file.scanned.text, file.scanned.code
+    def __init__(self, file: Scanned, candidates: Mapping[int, Candidate], targets: Targets) -> None:
+        self._text, self._code = file.text, file.code
         self._candidates, self._targets = candidates, targets
-        is_vue = file.scanned.path.endswith(".vue")
-        statements = (one for one in self._code.imports if one.form == "import" and not one.is_type)
-        imported = [(one, name) for one in statements for name in one.names]
+        is_vue, drawers = file.path.endswith(".vue"), tables()["drawers"]
+        imported = [
+            (one, name) for one in self._code.imports for name in one.names if one.form == "import" and not one.is_type
+        ]
         self._imports = {name.local: (one, name) for one, name in imported}
-        drawers = tables()["drawers"]
         drawn = [(one, name) for one, name in imported if one.module.startswith((*drawers, *words("drawn")))]
-        called = {name.local: drawers[one.module] for one, name in drawn if name.name in words("drawers")}
+        called = ((one, name) for one, name in drawn if one.module in drawers and name.name in words("drawers"))
         # An application of Vue may call the component everywhere.
-        self._drawers = dict.fromkeys(("font-awesome-icon", "FontAwesomeIcon") if is_vue else (), "vue icon") | called
+        self._drawers = dict.fromkeys(("font-awesome-icon", "FontAwesomeIcon") if is_vue else (), "vue icon")
+        self._drawers |= {name.local: drawers[one.module] for one, name in called}
         self._objects = {name.local: name.start for _, name in drawn if name.start in candidates}
         self._libraries = [name.local for _, name in drawn if name.name == "library"]
         beside = drawn if not is_vue else (drawn or imported) if "<script setup" in self._text else []
@@ -117,9 +127,10 @@ class Drawings:
         """The statement beside which components are imported."""
         layers = next((f"{name.name} puts icons upon each other" for _, name in drawn if "Layers" in name.name), "")
         self._why = layers if self.home else "no import here can take another"
-        shown = (one for one in self._code.elements if one.name in self._drawers)
         self._plans = [
-            self._plan(one, *self._drawers[one.name].split()) for one in sorted(shown, key=lambda one: one.span)
+            self._plan(one, *self._drawers[one.name].split())
+            for one in sorted(self._code.elements, key=lambda one: one.span)
+            if one.name in self._drawers
         ]
         self.unknown = [one.span for one in self._plans if not one.icons]
         """Elements whose icon only the running program knows."""
@@ -139,23 +150,22 @@ class Drawings:
         text, (start, end), why, condition, sizes = self._text, element.span, self._why, "", _SIZES[attribute]
         tags, edits = [(start + 1, start + 1 + len(element.name))], dict[Span, str]()
         icons: dict[int, tuple[Span, Export | str]] = {}
-        spans = {bare(name): span for name, span in element.spans.items()}
+        spans = {bare(name): (one.start, one.end) for name, one in element.attributes.items()}
         for name, (first, last) in spans.items():
             value = text[first:last].partition("=")[2]
-            size = value.strip("\"'{} ") if name == "size" else ""
-            if name == attribute:
+            size, is_icon = value.strip("\"'{} ") if name == "size" else "", name == attribute
+            if is_icon:
                 is_bound = value[:1] == "{" or not text.startswith(name, first)
                 condition, items = self._items(last - len(value) + is_bound, last - is_bound)
                 icons = {at: (item, self._targets.component(self._candidates[at], kind)) for at, item in items.items()}
             elif name not in ("size", *words("dropped")):
                 why = why or ("" if _KEPT.match(name) else f'"{name}" is of {element.name} alone')
                 continue
-            elif size not in sizes:
-                why = why or f"its size is {value}"
-            is_sized = name == "size" or (name == attribute and "size" not in spans)
-            written = self._targets.sized(kind, sizes.get(size, "")) if is_sized else ""
-            written = f"{_CHOSEN} {written}".rstrip() if condition and name == attribute and kind == "vue" else written
-            edits[first if written else len(text[:first].rstrip()), last] = written
+            why = why or ("" if size in sizes else f"its size is {value}")
+            is_sized = name == "size" or (is_icon and "size" not in spans)
+            written = [_CHOSEN] if condition and is_icon and kind == "vue" else []
+            written += [self._targets.sized(kind, sizes.get(size, ""))] if is_sized else []
+            edits[first if any(written) else len(text[:first].rstrip()), last] = " ".join(filter(None, written))
         if not text.endswith("/>", start, end):
             closed = re.compile(rf"\s*</({re.escape(element.name)})\s*>").match(text, end)
             tags, end = ([*tags, closed.span(1)], closed.end()) if closed else (tags, end)
@@ -170,24 +180,23 @@ class Drawings:
         found = _VALUE.fullmatch(self._text, start, end)
         spans = [found.span(n) for n in (2, 3) if found[n]] if found else []
         condition, items = (found[1] or "").strip() if found else "", dict[int, Span]()
+        is_plain = self._objects.keys().isdisjoint(_WORD.findall(condition))
         for first, last in spans:
-            said = self._text[first:last]
-            named = (at for at in self._candidates if first <= at < last)
-            at = next(named, None) if said[0] in "[\"'" else self._objects.get(said)
-            items |= {} if at is None else {at: (first, last)}
-        is_known = len(items) == len(spans) and self._objects.keys().isdisjoint(_WORD.findall(condition))
-        return condition, items if is_known else {}
+            said, within = self._text[first:last], (at for at in self._candidates if first <= at < last)
+            at = next(within, -1) if said[0] in "[\"'" else self._objects.get(said, -1)
+            items |= {at: (first, last)} if at >= 0 else {}
+        return condition, items if len(items) == len(spans) and is_plain else {}
 
     def _uses(self, name: str) -> list[int]:
         """Where a name stands, outside of comments and of its import."""
         left = [*self._code.comments, *([self._imports[name][0].span] if name in self._imports else [])]
-        places = (found.start() for found in re.finditer(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self._text))
-        return [at for at in places if not any(start <= at < end for start, end in left)]
+        found = [one.start() for one in re.finditer(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self._text)]
+        return [at for at in found if not any(start <= at < end for start, end in left)]
 
     def _adds(self) -> Iterator[re.Match[str]]:
         """Find the calls that register icons."""
-        calls = ((re.compile(rf"{re.escape(name)}\.add\(([\w$,\s]*)\)[ \t]*;?"), name) for name in self._libraries)
-        return (found for call, name in calls for at in self._uses(name) if (found := call.match(self._text, at)))
+        places = (at for name in self._libraries for at in self._uses(name))
+        return filter(None, (_ADD.match(self._text, at) for at in places))
 
     def _refuse(self) -> dict[int, str]:
         """Find what is used in another way, then all that elements show together with what is refused."""
@@ -196,8 +205,8 @@ class Drawings:
         for name, start in self._objects.items():
             uses = self._uses(name)
             others = [at for at in uses if at not in shown and at not in self._registered]
-            line = self._text.count("\n", 0, others[0]) + 1 if others else 0
             if others or not uses:
+                line = self._text.count("\n", 0, others[0] if others else 0) + 1
                 refused[start] = f"line {line} uses it as a value" if others else "no element shows it"
         n_before = -1
         while n_before != len(refused):
@@ -239,8 +248,8 @@ class Drawings:
             self.edits |= changes[0]
         elif one.kind == "vue":
             chosen = f':is="{one.condition} ? {names[0]} : {names[1]}"'
-            edits = {span: text.replace(_CHOSEN, chosen) for span, text in one.edits.items()}
-            self.edits |= edits | dict.fromkeys(one.tags, "component")
+            self.edits |= {span: text.replace(_CHOSEN, chosen) for span, text in one.edits.items()}
+            self.edits |= dict.fromkeys(one.tags, "component")
         else:
             start, end = one.span
             before, between, behind = tables()["conditions"][one.kind + "-child" * one.is_child]
@@ -251,9 +260,10 @@ class Drawings:
     def _bound(self, export: Export) -> str:
         """What a component is called here, with the weight that it takes; it is imported."""
         weight = f' weight="{export.weight}"' if export.weight else ""
-        for one, name in self._imports.values():
-            if (one.module, name.name) == (export.module, export.name) and not name.is_type:
-                return f"{name.local}{weight}"
+        asked = (export.module, export.name)
+        values = (name for one, name in self._imports.values() if (one.module, name.name) == asked)
+        if here := next((name.local for name in values if not name.is_type), ""):
+            return f"{here}{weight}"
         local = free_name(export.name)
         while self._uses(local):
             local += "Icon"
@@ -279,7 +289,6 @@ def edited(text: str, edits: Mapping[Span, str], start: int = 0, end: int | None
 def whole_line(text: str, span: Span) -> Span:
     """What goes with a statement that goes: its line, where it fills one, else the blanks beside it."""
     start, end = span
-    line = text.rfind("\n", 0, start) + 1
-    behind = re.compile(r"[ \t]*(\r?\n|\Z)?").match(text, end)
+    line, behind = text.rfind("\n", 0, start) + 1, re.compile(r"[ \t]*(\r?\n|\Z)?").match(text, end)
     is_all = behind and not text[line:start].strip()
     return (line, behind.end()) if behind and is_all else (line + len(text[line:start].rstrip()), end)

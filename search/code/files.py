@@ -1,24 +1,21 @@
-"""Files of code below a place; modules, and what they export; SVGs and sprites of the project, a folder of icons."""
+"""Files of code below a place; modules, and what they export; SVGs, sprites and aliases of the project around them."""
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from fnmatch import fnmatch
+from dataclasses import replace
 from functools import cache, cached_property, lru_cache, partial
 from html import unescape
 from pathlib import Path
-from typing import Literal
 from urllib.parse import unquote
 
 from indexer.errors import IconsError, SourceError
 from indexer.library.foreign import parsed
-from indexer.sources.folders import Exclusion
-from indexer.sources.records import as_object, read_regular
+from indexer.sources.folders import Exclusion, find_pictures
+from indexer.sources.records import as_object, from_text, read_regular
 from search.code.packages import Components, modules, package_of, words
-from search.code.reading import Finding, Reference
-from search.code.syntax import Code, kind_of, parse
+from search.code.syntax import KINDS, Code, kind_of, parse
 
 MOST_BYTES = 2_000_000
 """Of one file; what is larger was written by a program."""
@@ -33,8 +30,12 @@ def code_files(places: Sequence[Path]) -> Iterator[Path]:
     for place in places:
         if place.is_file() and kind_of(place.name) is None:
             raise IconsError(f'"{place}" is no file of code that is read; docs/checking.md lists the kinds')
-    found = (path for place in places for path in ([place] if place.is_file() else files_below(place)))
-    yield from dict.fromkeys(path for path in found if kind_of(path.name) or path.is_dir())
+    yield from dict.fromkeys(
+        path
+        for place in places
+        for path in ([place] if place.is_file() else files_below(place))
+        if kind_of(path.name) or path.is_dir()
+    )
 
 
 def read_code(path: Path) -> str:
@@ -59,36 +60,22 @@ def files_below(place: Path) -> Iterator[Path]:
     """
     if not place.is_dir():
         raise IconsError(f'"{place}" is neither a folder nor a file; name the code to look at')
-    yield from _walk(place, "", Exclusion.of(words("left_out")))
-
-
-def _walk(folder: Path, path: str, rules: Exclusion) -> Iterator[Path]:
-    rules = rules.entering(folder, path)
-    try:
-        with os.scandir(folder) as listed:
-            entries = sorted(listed, key=lambda entry: entry.name)
-    except OSError:
-        yield folder  # whoever reads it says why not
-        return
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            if not rules.excludes(f"{path}{entry.name}/"):
-                yield from _walk(folder / entry.name, f"{path}{entry.name}/", rules)
-        elif entry.is_file(follow_symlinks=False) and not rules.excludes(f"{path}{entry.name}"):
-            yield folder / entry.name
+    for found in find_pictures(place, exclusion=Exclusion.of(words("left_out")), suffixes=frozenset((*KINDS, ".svg"))):
+        path = place / (found if isinstance(found, str) else from_text(found.path))
+        if not path.is_symlink():
+            yield path  # a folder where it can't be read: whoever reads it says why not
 
 
 _MOST_BYTES_OF_MODULES = 20_000_000
 _MOST_FILES = 20_000
-_ENDS = (".d.ts", ".d.mts", ".d.cts", "/index.d.ts", ".ts", ".tsx", ".mjs", ".js", ".jsx")
-_ENDINGS = (*_ENDS, *(f"/index{end}" for end in (".ts", ".tsx", ".mjs", ".js", ".jsx")), "")
+_ENDINGS = ".d.ts .d.mts .d.cts /index.d.ts .ts .tsx .mjs .js .jsx /index.ts /index.tsx /index.mjs /index.js /index.jsx"
 _PASSES_ON = re.compile(rb"\bexport\s*\*")
 
 
 def file_of(path: str) -> Path | None:
     """The script that a path is meant to lead to, which may lack an ending, or have that of what is built."""
     stem = re.sub(r"\.[mc]?js$", "", path)
-    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in _ENDINGS)
+    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in (*_ENDINGS.split(), ""))
     return next((file for file in files if kind_of(file.name) == "script" and os.path.isfile(file)), None)  # noqa: PTH113  Path.is_file raises where a name is too long
 
 
@@ -123,26 +110,14 @@ def exports_from(
     return frozenset(names), lost
 
 
-def installed_exports(folder: str, module: str) -> frozenset[str]:
-    """What a module exports that code in a folder imports; nothing where it is not installed, or can't be read."""
-    entry = _entry(Path(folder), module)
-    return _exports_of_package(entry) if entry else frozenset()
-
-
-@lru_cache(maxsize=64)
-def _exports_of_package(entry: Path) -> frozenset[str]:
-    names, lost = exports_from(entry, find=_entry)
-    return frozenset() if lost else names  # a part of it would condemn the rest
-
-
 @lru_cache(maxsize=4096)
 def _entry(folder: Path, module: str) -> Path | None:
     """The file of types of a module: what its package says, else what lies in its folder."""
     if module.startswith("."):
         return file_of(f"{folder}/{module}")
     package = package_of(module)
-    roots = (above / "node_modules" / package for above in (folder, *folder.parents) if package)
-    root = next((root for root in roots if root.is_dir()), None)
+    above = [one / "node_modules" / package for one in (folder, *folder.parents) if package]
+    root = next(filter(Path.is_dir, above), None)
     if root is None:
         return None
     inner, facts = module.removeprefix(package).strip("/"), {}
@@ -151,8 +126,7 @@ def _entry(folder: Path, module: str) -> Path | None:
     stated = _stated(as_object(facts.get("exports")).get(f"./{inner}" if inner else "."))
     stated += [facts.get(key) for key in ("types", "typings", "module", "main") if not inner]
     paths = (f"{root}/{path}" for path in (*filter(None, stated), inner, f"{inner}/index".strip("/")))
-    files = sorted(filter(None, map(file_of, paths)), key=lambda file: ".d." not in file.name)
-    return next(iter(files), None)
+    return min(filter(None, map(file_of, paths)), key=lambda file: ".d." not in file.name, default=None)
 
 
 def _stated(said: object) -> list[object]:
@@ -162,13 +136,23 @@ def _stated(said: object) -> list[object]:
     return [said]
 
 
+_exports_of_package = lru_cache(maxsize=64)(partial(exports_from, find=_entry))
+
+
+def installed_exports(folder: str, module: str) -> frozenset[str]:
+    """What a module exports that code in a folder imports; nothing where it is not installed, or can't be read."""
+    entry = _entry(Path(folder), module)
+    names, lost = _exports_of_package(entry) if entry else (frozenset[str](), ())
+    return frozenset() if lost else names  # a part of it would condemn the rest
+
+
 _PUBLIC = ("", "public", "static", "assets", "src")
 """Folders that the `/` of an address may stand for."""
 _USUAL = (("@/", "src"), ("@/", "."), ("~/", "src"), ("~/", "."), ("$lib/", "src/lib"))
 """What aliases stand for where nothing is said."""
 _BEGINS = re.compile(r"(?:\.{0,2}/|[@~]/|\$lib/|\{[^{}]*\}/?)*")
 """What a bundler or the running program puts something in the place of."""
-_ID = re.compile(r"\bid\s*=\s*[\"'{]*([\w.:-]{1,200})")
+ID = re.compile(r"\bid\s*=\s*[\"'{]*([\w.:-]{1,200})")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _ID_OF_SVG = re.compile(r"(?<![\w:-])id\s*=\s*[\"']([^\"'<>]{1,200})[\"']")
 
@@ -177,10 +161,10 @@ class Project:
     """The folders of a project."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        self.folders, self._roots = folders, [folder.resolve() for folder in folders]
+        self.folders = folders
         """None where it is not known which they are."""
         self.ids_of = cache(self._ids_of)
-        """The ids of an SVG; None where it can't be read, or is a font, which is called as one likes."""
+        """The ids of a file; None where it can't be read, or is a font, which is called as one likes."""
         self._aliases_of = cache(self._read_aliases)
         self._file_of = cache(self._find_file)
         self._passed_on = cache(partial(exports_from, find=self._file_of, is_own=True))
@@ -188,15 +172,11 @@ class Project:
     @classmethod
     def around(cls, places: Sequence[Path]) -> "Project":
         """Find the projects that places belong to; a folder without any is one by itself."""
-        return cls(tuple({found: None for place in places if (found := _root(place))}))
+        return cls(tuple({found: None for place in places if (found := _root(place.resolve()))}))
 
     @cached_property
     def _files(self) -> Sequence[Path]:
-        found: list[Path] = []
-        for folder in self.folders:
-            with suppress(IconsError):  # a folder that can't be read, where nobody asked to look
-                found += files_below(folder)
-        return found
+        return [path for folder in self.folders for path in files_below(folder)]
 
     @cached_property
     def svgs(self) -> Sequence[Path]:
@@ -211,18 +191,17 @@ class Project:
     @cached_property
     def ids(self) -> frozenset[str]:
         """The ids that its code gives, and those of its SVGs."""
-        found: set[str] = set().union(*(self.ids_of(path) or () for path in self.svgs))
-        for path in (path for path in self._files if kind_of(path.name)):
-            with suppress(IconsError):
-                found.update(_ID.findall(read_code(path)))
-        return frozenset(found)
+        return frozenset[str]().union(*(self.ids_of(path) or () for path in self._files))
 
-    def _ids_of(self, svg: Path) -> frozenset[str] | None:
+    def _ids_of(self, path: Path) -> frozenset[str] | None:
         try:
-            text = _COMMENT.sub("", read_code(svg))
+            text = read_code(path)
         except IconsError:
             return None
-        return None if "<font" in text else frozenset(_ID_OF_SVG.findall(text))
+        if kind_of(path.name):
+            return frozenset(ID.findall(text))
+        plain = _COMMENT.sub("", text)
+        return None if "<font" in plain else frozenset(_ID_OF_SVG.findall(plain))
 
     def svgs_meant(self, address: str, *, beside: Path) -> Sequence[Path]:
         """The SVGs that code in the folder `beside` may mean.
@@ -247,10 +226,8 @@ class Project:
 
     def _above(self, folder: Path) -> Iterator[Path]:
         """Folders of the project, from one on upwards."""
-        folder = folder.resolve()
-        while any(map(folder.is_relative_to, self._roots)):
-            yield folder
-            folder = folder.parent
+        here = (folder.resolve(), *folder.resolve().parents)
+        return (one for one in here if any(map(one.is_relative_to, self.folders)))
 
     def components_of(self, module: str, beside: Path) -> Components | None:
         """What icons of a package a module of the project passes on, by `export * from "lucide-react"`."""
@@ -263,8 +240,12 @@ class Project:
         """The file that a module is, if it is one of the project: beside the code, or where its alias leads."""
         stems = [os.path.join(beside, module)]  # noqa: PTH118  an address, as it stands
         if not module.startswith("."):
-            aliases = (alias for folder in self._above(beside) for alias in self._aliases_of(folder))
-            stems = [f"{to}{module.removeprefix(begin)}" for begin, to in aliases if module.startswith(begin)]
+            stems = [
+                f"{to}{module.removeprefix(begin)}"
+                for folder in self._above(beside)
+                for begin, to in self._aliases_of(folder)
+                if module.startswith(begin)
+            ]
         return next(filter(None, map(file_of, stems if module not in modules() else ())), None)
 
     def _read_aliases(self, folder: Path) -> Sequence[tuple[str, str]]:
@@ -288,115 +269,6 @@ def spellings_of(address: str) -> Sequence[str]:
 
 def _root(place: Path) -> Path | None:
     """The folder above that is marked, else the place's own; the user's own is none, whatever lies there."""
-    above = [folder for folder in (place.resolve(), *place.resolve().parents) if folder != Path.home()]
+    above = [folder for folder in (place, *place.parents) if folder != Path.home()]
     marked = next((folder for mark in words("root") for folder in above if os.path.exists(folder / mark)), None)  # noqa: PTH110  no error where it may not be read
     return marked or (place if place.is_dir() else place.parent if place.is_file() else None)
-
-
-_ELSEWHERE = re.compile(r"[\w+.-]*:|//|[@~$!{<%]")
-"""How an address begins that leads out of the project, or that only a bundler or the running program knows."""
-_NEAR = 75
-
-
-@dataclass
-class OwnIcons:
-    """The icons of a folder, if there is one, and all that code says which may be the name of one."""
-
-    files: Sequence[Path]
-    project: Project
-    is_placed: bool = True
-    """Whether the code lies where its path says."""
-    words: set[str] = field(default_factory=set)
-    ids: set[str] = field(default_factory=set)
-
-    @classmethod
-    def below(cls, folder: Path | None, *, project: Project) -> "OwnIcons":
-        """Find the SVGs of a folder.
-
-        Raises:
-            IconsError: it is none, or holds no SVG.
-        """
-        files = sorted(path for path in folder.rglob("*.svg") if path.is_file()) if folder else []
-        if folder and not files:
-            raise IconsError(f'"{folder}" holds no SVG; give --icons the folder of your own icons')
-        return cls(files, project)
-
-    def note(self, text: str) -> None:
-        """Keep what a text says, whether or not it is read as a name."""
-        self.ids.update(_ID.findall(text))
-        if self.files:
-            self.words.update(self._stems.intersection(re.findall(r"[\w-]{1,200}", text)))
-
-    @cached_property
-    def _stems(self) -> frozenset[str]:
-        return frozenset(path.stem for path in self.files)
-
-    def findings(self, references: Sequence[Reference]) -> Iterator[Finding]:
-        """Report which files and parts are missing, then which files nobody uses."""
-        used: set[Path] = set()
-        readers = {"file": self._missing_file, "module": self._missing_file, "sprite": self._missing_part}
-        for one in (one for one in references if one.form in readers):
-            yield from readers[one.form](one, used)
-        unused = (path for path in self.files if path.resolve() not in used and path.stem not in self.words)
-        yield from (Finding("unused-file", str(path), 0, 0, "", f'no code names "{path.name}"') for path in unused)
-
-    def _missing_part(self, one: Reference, used: set[Path]) -> Iterator[Finding]:
-        """What of a sprite is not there; the file that it lies in is used, and so is one that a build makes it of.
-
-        Where a build may make the file, or another serves it, nothing can be said.
-        """
-        project, stems, file = (
-            self.project,
-            (one.name, re.sub("^(?:icon|i|svg|sprite)[-_]", "", one.name)),
-            one.file.partition("?")[0],
-        )
-        self.words.update(self._stems.intersection(stems))
-        files = project.svgs_meant(file, beside=Path(one.path).parent) if one.file else ()
-        used.update(path.resolve() for path in files)
-        if files:
-            ids = [project.ids_of(path) for path in files]
-            if not any(found is None or one.name in found for found in ids):
-                names = {name for found in ids for name in found or ()}
-                yield _finding("no-part", one, f'"{one.file}" has no part "{one.name}"', names)
-        elif not one.file:
-            if one.name not in self.ids and project.stems.isdisjoint(stems) and one.name not in project.ids:
-                ids_here = self.ids | project.ids
-                yield _finding("no-part", one, f'no part "{one.name}" is defined in this code', ids_here)
-        elif not _ELSEWHERE.match(file) and file.lower().endswith(".svg") and project.stems.isdisjoint(stems):
-            names = {path.name for path in project.svgs}
-            yield _finding("no-file", one, f'there is no file "{one.file}"', names, shift=len(one.file) + len("#"))
-
-    def _missing_file(self, one: Reference, used: set[Path]) -> Iterator[Finding]:
-        """A file that is not where its address leads.
-
-        Where another's is named (of a package, of a server, or by an alias nobody here knows), nothing can be said, but
-        that a file is used which has the end of its path.
-        """
-        folder = Path(one.path).parent
-        if "*" in one.name:  # a pattern, as bundlers take it
-            last = one.name.rpartition("/")[2]
-            used.update(path.resolve() for path in self.files if fnmatch(path.name, last))
-            return
-        files = self.project.svgs_meant(one.name, beside=folder)
-        if one.form == "module" and self.is_placed:  # nothing else is meant than what lies there
-            there = {(folder / spelling).resolve() for spelling in spellings_of(one.name)}
-            files = [path for path in files if path in there]
-        used.update(path.resolve() for path in files[:1])
-        may_be_here = one.is_certain and not files and not _ELSEWHERE.match(one.name)
-        # Where no folder of the project is meant, another may serve it.
-        if may_be_here and any(path.parent.is_dir() for path in self.project.led_to(one.name, folder)):
-            near = (folder / one.name).parent.glob("*.svg") if one.name.startswith(".") else self.project.svgs
-            yield _finding("no-file", one, f'there is no file "{one.name}"', {path.name for path in near})
-
-
-def _finding(
-    kind: Literal["no-file", "no-part"], one: Reference, message: str, names: Iterable[str], *, shift: int = 0
-) -> Finding:
-    """Report a name that is not there, with the one of some names that is spelt most alike, if any."""
-    from rapidfuzz import fuzz, process
-
-    file = spellings_of(one.file or one.name)[-1].partition("?")[0].rpartition("/")[2]
-    wrong = one.name if kind == "no-part" else file
-    found = process.extractOne(wrong, sorted(names), scorer=fuzz.ratio, score_cutoff=_NEAR)
-    said = f"{message}; near: {found[0]}" if found else message
-    return Finding(kind, one.path, one.line, one.column - shift, one.file if shift else one.text, said)

@@ -4,13 +4,14 @@ import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Literal
 
 from indexer.library.bundled import bundled
 from search.code.files import installed_exports
+from search.code.names import Reference
 from search.code.packages import Look, design_of, folded, modules, read_component, spell_component
-from search.code.reading import Nearest, Reference
 from search.drawings.drawn import packages_of
 from search.drawings.frameworks import FRAMEWORKS, exceptions
 from search.engine import SearchEngine
@@ -27,8 +28,7 @@ def _bundled() -> Mapping[str, Mapping[str, str]]:
     "names": those that a set keeps for old code, with the present ones, as "home=house"; "exports" of modules that no
     name tells, and "absent" ones that a name tells wrongly. `data/making/exports.py` makes the list.
     """
-    written: Mapping[str, Mapping[str, str]] = json.loads(bundled("references/exported.json").read_bytes())
-    return written
+    return dict(json.loads(bundled("references/exported.json").read_bytes()))
 
 
 def _kept(key: str) -> dict[str, str]:
@@ -71,8 +71,10 @@ class SetNames:
         if not reference.is_component:
             return name if name in self.names or name in self.kept else None
         names, looks = self.by_letters.get(folded(name), ()), _looks(reference.module)
-        spelt = (one for one in names if any(look.spell(one) == reference.text for look in looks))
-        return next(spelt, names[0] if names else None)
+        return next(
+            (one for one in names if any(look.spell(one) == reference.text for look in looks)),
+            names[0] if names else None,
+        )
 
     def present(self, name: str) -> str:
         """What the set calls an icon now."""
@@ -82,6 +84,20 @@ class SetNames:
         """All that an icon is or was called otherwise."""
         now = self.kept.get(name) or name
         return [one for one in (now, *(old for old, new in self.kept.items() if new == now)) if one != name]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """What was probably meant."""
+
+    set: str
+    name: str
+    text: str
+    """As the code would write it."""
+    by: str
+    """"name": it is spelt much alike; "meaning": what the words say."""
+    score: float
+    """0 to 1: how alike the spellings are, or how sure the match of the meaning is."""
 
 
 class KnownIcons:
@@ -104,7 +120,8 @@ class KnownIcons:
 
         Where nobody has listed what it exports, capitals say nothing.
         """
-        listed, gone = _listed("exports", module), _not_exported(module)
+        listed, family = _listed("exports", module), FRAMEWORKS[module].family if module in FRAMEWORKS else ""
+        gone = exceptions()[family].absent if family in exceptions() else ()
         sets = [(look, self.set(look.set)) for look in _looks(module)]
         names = [(look, name) for look, known in sets for name in known.names.difference(gone)]
         names += [(look, name) for look, known in sets for name in known.kept if not listed]
@@ -113,8 +130,9 @@ class KnownIcons:
 
     def _exports(self, reference: Reference) -> frozenset[str]:
         """What may be imported from the module; nothing where no component is."""
-        spelt = self._spelt(reference.module) if reference.is_component else {}
-        return _installed(reference) or frozenset(spelt.values())
+        return _installed(reference) or frozenset(
+            (self._spelt(reference.module) if reference.is_component else {}).values()
+        )
 
     def _is_exported(self, reference: Reference) -> bool:
         known = _installed(reference) or self._spelt(reference.module)
@@ -147,14 +165,18 @@ class KnownIcons:
         """The icon that is named, as (set, name) with its present name there; None where there is none."""
         if reference.is_component and not self._is_exported(reference):
             return None
-        found = ((key, known.present(called)) for key, known, _, called in self._sets(reference) if called)
-        return next(found, (reference.set, reference.name) if reference.is_component else None)
+        return next(
+            ((key, known.present(called)) for key, known, _, called in self._sets(reference) if called),
+            (reference.set, reference.name) if reference.is_component else None,
+        )
 
     def renamed(self, reference: Reference) -> str | None:
         """What stands for a name that is kept for old code, as the code would write it."""
         exports = self._exports(reference)
-        found = ((key, called, known.present(called)) for key, known, _, called in self._sets(reference) if called)
-        key, name, now = next(found, ("", "", ""))
+        key, name, now = next(
+            ((key, called, known.present(called)) for key, known, _, called in self._sets(reference) if called),
+            ("", "", ""),
+        )
         text = _rewritten(reference, key, now) if now != name else ""
         return text if text in exports or not reference.is_component else None
 
@@ -168,8 +190,10 @@ class KnownIcons:
     def _near(self, reference: Reference) -> Iterator[Nearest]:
         is_component, sets = reference.is_component, list(self._sets(reference))
         for key, known, name, called in sets:
-            others = (other for other in known.others(called or name) if is_component or other in known.names)
-            yield from (Nearest(key, other, _rewritten(reference, key, other), "name", 1.0) for other in others)
+            yield from (
+                Nearest(key, other, _rewritten(reference, key, other), "name", 1.0)
+                for other in (other for other in known.others(called or name) if is_component or other in known.names)
+            )
         if is_component and (slip := slip_of(reference.text, sorted(self._exports(reference)))):
             (key, name), *others_meant = read_component(_looks(reference.module), slip[0]) or [(reference.set, slip[0])]
             meant = reference._replace(text=slip[0], set=key, name=name, others=tuple(others_meant))
@@ -186,7 +210,7 @@ class KnownIcons:
             yield Nearest(key, hit.name, _rewritten(reference, key, hit.name), "meaning", hit.score)
 
 
-def slip_of(name: str, names: Sequence[str]) -> tuple[str, int] | None:
+def slip_of(name: str, names: Sequence[str]) -> tuple[str, float, int] | None:
     """The one of some names that slips of the keys make of a name, and how many these are.
 
     Who types leaves letters out, or changes their places, more often than one letter becomes another.
@@ -194,21 +218,16 @@ def slip_of(name: str, names: Sequence[str]) -> tuple[str, int] | None:
     from rapidfuzz import process
     from rapidfuzz.distance import OSA  # letters that have changed places are one slip
 
-    most = max(1, len(name) // 5)  # a slip for each five letters
-    near = process.extract(name, names, scorer=OSA.distance, processor=str.lower, score_cutoff=most, limit=None)
+    # a slip for each five letters
+    near = process.extract(
+        name, names, scorer=OSA.distance, processor=str.lower, score_cutoff=max(1, len(name) // 5), limit=None
+    )
     letters = Counter(name.lower())
-    nearest = min(near, key=lambda one: (one[1], (letters - Counter(one[0].lower())).total()), default=None)
-    return nearest and (nearest[0], int(nearest[1]))
+    return min(near, key=lambda one: (one[1], (letters - Counter(one[0].lower())).total()), default=None)
 
 
 def _looks(module: str) -> Sequence[Look]:
     return modules()[module].looks if module in modules() else ()
-
-
-def _not_exported(module: str) -> frozenset[str]:
-    """Names of a set that the package has no component for."""
-    gone = exceptions().get(FRAMEWORKS[module].family) if module in FRAMEWORKS else None
-    return gone.absent if gone else frozenset()
 
 
 def _rewritten(reference: Reference, key: str, name: str) -> str:
@@ -220,5 +239,4 @@ def _rewritten(reference: Reference, key: str, name: str) -> str:
         return name.removeprefix(before).removesuffix(after).replace("-", "_")
     if reference.form in ("iconify", "tailwind"):
         return f"{key}{'--' if reference.form == 'tailwind' else ':'}{name}"
-    is_at_end = reference.text.endswith(reference.name)
-    return f"{reference.text.removesuffix(reference.name)}{name}" if is_at_end else name
+    return f"{reference.text.removesuffix(reference.name)}{name}" if reference.text.endswith(reference.name) else name

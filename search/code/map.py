@@ -1,18 +1,34 @@
-"""Icons of some sets -> the nearest of another: `map_icons(engine, [Name("mdi", "home")], "lucide")`."""
+"""Icons of some sets -> the nearest of another: `map_icons(engine, [Name("mdi", "home")], "lucide")`.
 
-from collections.abc import Sequence
+A mapping can be looked at and corrected, as CSV or as one HTML page. A row is an icon and what stands for it. One that
+is marked doubtful stays so; one whose mark was taken away, or whose target is another than was proposed, is what a
+person chose. An empty target says that nothing stands for it.
+"""
+
+import base64
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from indexer.errors import IconsError
-from indexer.languages.words import normalise
+from indexer.languages.words import normalise, printable
+from indexer.library.bundled import bundled
+from indexer.library.named import read_list, text_of
 from indexer.reports.terminal import Progress
-from search.code.compare import BY_BOTH, BY_WORDS, DOUBTFUL, Best, Target, best_of, evidence_of, open_side
+from search.code.compare import BY_BOTH, BY_WORDS, DOUBTFUL, Target, best_of, evidence_of, open_side
 from search.code.known import KnownIcons
-from search.code.reading import Reference
+from search.code.names import Reference
 from search.drawings.drawn import iconify_sets
 from search.engine import SearchEngine
 from search.generation.opened import Opened
+from search.showing.sheets import data_uri, shown
 
 
 class Name(NamedTuple):
@@ -60,8 +76,13 @@ class IconMapping:
     def chosen(self, candidate: Candidate | None) -> "IconMapping":
         """The same, with what a person chose."""
         others = [one for one in self.candidates if candidate is None or one.name != candidate.name]
-        candidates = [candidate, *others] if candidate else []
-        return replace(self, candidates=candidates, probability=1.0, is_doubtful=False, is_chosen=True)
+        return replace(
+            self,
+            candidates=([candidate, *others] if candidate else []),
+            probability=1.0,
+            is_doubtful=False,
+            is_chosen=True,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +114,7 @@ def names_of_set(engine: SearchEngine, key: str) -> list[Name]:
         IconsError: the library has no such set; the message names near ones.
     """
     side = engine.with_generation(lambda opened: open_side(opened, key))
-    firsts = {drawing: row for row, drawing in reversed(list(enumerate(side.drawings.tolist())))}
-    return [Name(key, side.rows[row].name) for row in sorted(firsts.values())]
+    return [Name(key, side.rows[row].name) for row in sorted(np.unique(side.drawings, return_index=True)[1])]
 
 
 def source_sets(engine: SearchEngine, names: Sequence[str]) -> list[str]:
@@ -141,20 +161,21 @@ def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]
     """
     if sets and not lines:
         return [name for key in sets for name in names_of_set(engine, key)]
-    stripped = (line.strip() for line in lines)
+    stripped = dict.fromkeys(line.strip() for line in lines)
     names = list(dict.fromkeys(_read(line, sets) for line in stripped if line and not line.startswith("#")))
     if not names:
         raise IconsError("no name to map; give some, as icons map home --from mdi --to lucide")
     if len(names) > MOST:
         raise IconsError(f"{len(names):,} names to map; give {MOST:,} or fewer")
     known, unknown = KnownIcons(engine), []
-    for one in (one for one in names if one.set and known.set(one.set).own):
-        if one.name not in known.set(one.set).names and one.name not in known.set(one.set).kept:
-            near = known.nearest(Reference(0, 0, "iconify", *one, text=one.key))
-            unknown.append(f'{one.set} has no icon "{one.name}"' + (f" (near: {near.text})" if near else ""))
+    here = ((one, known.set(one.set)) for one in names if one.set and known.set(one.set).own)
+    for one in (one for one, held in here if one.name not in held.names and one.name not in held.kept):
+        near = known.nearest(Reference(0, 0, "iconify", *one, text=one.key))
+        unknown.append(f'{one.set} has no icon "{one.name}"' + (f" (near: {near.text})" if near else ""))
     if unknown:
-        rest = f"; and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
-        raise IconsError("; ".join(unknown[:_SHOWN]) + rest)
+        raise IconsError(
+            "; ".join(unknown[:_SHOWN]) + (f"; and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else "")
+        )
     return names
 
 
@@ -184,11 +205,10 @@ def _map(opened: Opened, sources: Sequence[Name], key: str, progress: Progress) 
     target = Target(opened, open_side(opened, key))
     found: dict[Name, IconMapping] = {}
 
-    def take(source: Name, image: int | None, best: Best) -> None:
-        rows = (target.side.rows[row] for row in best.rows)
-        candidates = [Candidate(Name(key, row.name), row.id, row.image_id) for row in rows]
-        is_doubtful = best.probability < DOUBTFUL
-        found[source] = IconMapping(source, image, candidates, best.probability, is_doubtful=is_doubtful)
+    def take(source: Name, image: int | None, rows: Sequence[int], probability: float) -> None:
+        icons = [target.side.rows[row] for row in rows]
+        candidates = [Candidate(Name(key, icon.name), icon.id, icon.image_id) for icon in icons]
+        found[source] = IconMapping(source, image, candidates, probability, is_doubtful=probability < DOUBTFUL)
         progress("Mapping", len(found), len(sources))
 
     held = set(opened.facets.labels("set").values)
@@ -198,11 +218,10 @@ def _map(opened: Opened, sources: Sequence[Name], key: str, progress: Progress) 
         rows = [side.by_name[source.name] for source in there]
         for source, row, one in zip(there, rows, target.compare(side, rows) if rows else (), strict=True):
             best = best_of(evidence_of(one), target.side, BY_BOTH, look=side.own_look(row), name=source.name)
-            take(source, side.rows[row].image_id, best)
+            take(source, side.rows[row].image_id, *best)
     unseen = [source for source in sources if source not in found]
-    spoken = target.spoken([normalise(source.name) for source in unseen])
-    for source, evidence in zip(unseen, spoken, strict=True):
-        take(source, None, best_of(evidence, target.side, BY_WORDS, name=source.name))
+    for source, evidence in zip(unseen, target.spoken([normalise(source.name) for source in unseen]), strict=True):
+        take(source, None, *best_of(evidence, target.side, BY_WORDS, name=source.name))
     return [found[source] for source in sources]
 
 
@@ -220,5 +239,129 @@ def mapped_json(mapped: Mapped) -> dict[str, Any]:
         }
         for one in mapped.mappings
     ]
-    counts = {"n_doubtful": len(mapped.doubtful), "n_without_picture": len(mapped.without_picture)}
-    return {"to": mapped.to, "icons": icons, **counts}
+    return {
+        "to": mapped.to,
+        "icons": icons,
+        "n_doubtful": len(mapped.doubtful),
+        "n_without_picture": len(mapped.without_picture),
+    }
+
+
+COLUMNS = ("source", "target", "probability", "doubtful", "others")
+MOST_BYTES = 8_000_000
+"""Of a file that is read."""
+_YES = "yes"
+
+
+class Choice(NamedTuple):
+    """What a file says of one icon."""
+
+    target: str
+    """Key; "" for nothing."""
+    is_doubtful: bool
+
+
+def to_csv(mapped: Mapped) -> str:
+    """Write a mapping as CSV."""
+    written = io.StringIO()
+    rows = csv.writer(written, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for one in mapped.mappings:
+        target, *others = [candidate.name.key for candidate in one.candidates] or [""]
+        keys = [_in_cell(key) for key in (one.source.key, target, " ".join(others))]
+        rows.writerow([*keys[:2], f"{one.probability:.2f}", _YES if one.is_doubtful else "", keys[2]])
+    return written.getvalue()
+
+
+def _in_cell(text: str) -> str:
+    """No program that opens the file takes a name for a formula."""
+    shown = printable(text)
+    return f"'{shown}" if shown[:1] in ("=", "+", "-", "@", "\t") else shown
+
+
+def read_choices(path: Path) -> Mapping[str, Choice]:
+    """Read a file that was written so, by the keys of its icons.
+
+    Raises:
+        SourceError: it can't be read, or lacks a column.
+    """
+    rows = read_list(path, COLUMNS[:4], needed=COLUMNS[:2], limit=MOST_BYTES, hint="; `icons map --csv` writes a list")
+    cells = ([(text_of(row.get(column)) or "").removeprefix("'") for column in COLUMNS[:4]] for _, row in rows)
+    return {source: Choice(target, is_doubtful=doubt.lower() == _YES) for source, target, _, doubt in cells}
+
+
+def choose(engine: SearchEngine, mapped: Mapped, choices: Mapping[str, Choice]) -> Mapped:
+    """Put what a file says in the place of what was found; icons that it does not name stay as they are.
+
+    Raises:
+        IconsError: it names a target that the library does not have, or one of another set.
+    """
+    mappings = []
+    for one in mapped.mappings:
+        choice = choices.get(one.source.key)
+        if choice is None or (choice.is_doubtful and one.target and one.target.name.key == choice.target):
+            mappings.append(one)
+        elif not choice.target:
+            mappings.append(one.chosen(None))
+        else:
+            hit = engine.show(engine.find(choice.target)).hit
+            if hit.set != mapped.to:
+                raise IconsError(
+                    f'"{choice.target}" is of "{hit.set}", and stand-ins are of "{mapped.to}"; choose one of these'
+                )
+            mappings.append(one.chosen(Candidate(Name(hit.set, hit.name), hit.id, hit.image)))
+    return replace(mapped, mappings=mappings)
+
+
+_ROW = """<li class="{kind}" data-source="{key}" data-probability="{probability:.2f}"><fieldset aria-label="{key}">
+<span class="source">{picture}{name}</span><span class="candidates">{candidates}</span>
+<span class="sure"><span>{sure}</span></span></fieldset></li>"""
+_CANDIDATE = """<label><input type="radio" name="{group}" value="{key}"{checked}>{picture}{name}</label>"""
+
+
+def mapping_page(mapped: Mapped, pictures_of: Callable[[Sequence[int]], Iterable[tuple[int, bytes]]]) -> bytes:
+    """Lay a mapping out as a page; `pictures_of` reads pictures by their ids, as far as they can be read."""
+    ordered = sorted(mapped.mappings, key=lambda one: (not one.is_doubtful, one.probability if one.is_doubtful else 0))
+    sets = ", ".join(dict.fromkeys(one.source.set for one in mapped.mappings if one.source.set)) or "names"
+    images = {candidate.image for one in ordered for candidate in one.candidates}
+    pictures = dict(pictures_of(sorted(images | {one.image for one in ordered if one.image is not None})))
+    page = bundled("references/mapping.html").read_text("utf-8")
+    script = page.partition("<script>")[2].partition("</script>")[0]
+    values = {
+        "digest": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
+        "title": shown(f"{sets} to {mapped.to}"),
+        "n": f"{len(ordered):,}",
+        "n_doubtful": str(len(mapped.doubtful)),
+        "rows": "\n".join(_row(number, one, pictures) for number, one in enumerate(ordered)),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], page).encode()
+
+
+def _row(number: int, one: IconMapping, pictures: Mapping[int, bytes]) -> str:
+    by = "" if one.image is not None or one.is_chosen else "<br>by name alone"
+    offered: list[Candidate | None] = [*one.candidates, None]
+    candidates = (
+        _CANDIDATE.format(
+            group=f"g{number}",
+            key=shown(candidate.name.key) if candidate else "",
+            name=shown(candidate.name.name) if candidate else "none",
+            picture=_picture(candidate.image, pictures) if candidate else '<span class="picture">&#8709;</span>',
+            checked=" checked" if place == 0 else "",
+        )
+        for place, candidate in enumerate(offered)
+    )
+    return _ROW.format(
+        kind="doubtful" if one.is_doubtful else "chosen" if one.is_chosen else "sure-of",
+        key=shown(one.source.key),
+        name=shown(one.source.name),
+        probability=one.probability,
+        picture=_picture(one.image, pictures),
+        candidates="".join(candidates),
+        sure=f"{'doubtful ' if one.is_doubtful else ''}{one.probability:.0%}{by}",
+    )
+
+
+def _picture(image: int | None, pictures: Mapping[int, bytes]) -> str:
+    content = None if image is None else pictures.get(image)
+    drawn = f'<img alt="" loading="lazy" src="{data_uri(content)}">' if content is not None else "?"
+    return f'<span class="picture">{drawn}</span>'

@@ -19,9 +19,53 @@ from search.code.packages import (
     tables,
     words,
 )
-from search.code.reading import Reference
 from search.code.syntax import CONTENT, Code, Import, Text, parse
 from search.drawings.drawn import iconify_sets
+
+
+class Reference(NamedTuple):
+    """One place that names an icon."""
+
+    start: int
+    """`text[start:end]` of the file's text, decoded as UTF-8 with its line ends as they are, is exactly what names the
+    icon: both are offsets in characters, not bytes."""
+    end: int
+    form: str
+    """How it is named: "import lucide-react", "iconify", "unocss", "class mdi", "sprite", "file" ..."""
+    set: str = ""
+    """Key of the set, as Iconify calls it; "" for icons of the project's own: its files and sprites."""
+    name: str = ""
+    """Of the icon in that set, as the code's form implies it; "" where only the running program knows it. Components
+    lose where words end: `ArrowDownAZ` is "arrow-down-az" here, and only the set's own names tell "arrow-down-a-z"."""
+    others: tuple[tuple[str, str], ...] = ()
+    """What else the text may mean, (set, name): `FaGithub` is no solid icon but a brand."""
+    is_certain: bool = True
+    """Whether it names an icon at all: "token:refresh" may be something else."""
+    file: str = ""
+    """Of a part of a sprite: the file that holds it, as it stands before the "#"; "" where that is the page."""
+    path: str = ""
+    """Of the file: as the caller names it, or below what the caller names."""
+    line: int = 0
+    """From 1."""
+    column: int = 0
+    """From 1, in characters."""
+    text: str = ""
+    """What stands at `start:end`: `ArrowLeft`, `mdi:home`, `fa-house`."""
+
+    @property
+    def readings(self) -> Sequence[tuple[str, str]]:
+        """All that the text may mean, (set, name), the likeliest first."""
+        return [(self.set, self.name), *self.others]
+
+    @property
+    def module(self) -> str:
+        """What it is imported from, where it is."""
+        return self.form.removeprefix("import ")
+
+    @property
+    def is_component(self) -> bool:
+        """Whether it is what a module exports, and not the name of a file."""
+        return self.form != self.module and self.text != self.text.lower()
 
 
 class Scanned(NamedTuple):
@@ -34,8 +78,7 @@ class Scanned(NamedTuple):
     """Places that name an icon which only the running program knows."""
     code: Code
     problem: str = ""
-    """Why it, or a part of it, was not read."""
-    is_read: bool = True
+    """Why it, or a part of it, was not read; without a text, all of it."""
 
 
 def scan_file(path: Path, project: Project) -> Scanned:
@@ -43,33 +86,31 @@ def scan_file(path: Path, project: Project) -> Scanned:
     try:
         text = read_code(path)
     except IconsError as error:
-        return Scanned(str(path), "", (), (), Code(), str(error), is_read=False)
+        return Scanned(str(path), "", (), (), Code(), str(error))
     return scan(text, path=str(path), project=project)
 
 
-def scan(text: str, *, path: str, project: Project | None = None) -> Scanned:
+def scan(text: str, *, path: str, project: Project) -> Scanned:
     """Read a text; `path` says what it is, and is what references say of where they stand.
 
     Modules of the `project` may pass on what packages have.
     """
     code = parse(text, path)
     unknown = {one.module for one in code.imports} - modules().keys()
-    passed_on = {one: project.components_of(one, Path(path).parent) for one in unknown} if project else {}
-    found = list(names_in(code, passed_on))
-    starts = [0, *(end.end() for end in re.finditer("\n", text))]
-    is_test = bool(_TEST.search(path))
+    found = list(names_in(code, {one: project.components_of(one, Path(path).parent) for one in unknown}))
+    starts, is_test = [0, *(end.end() for end in re.finditer("\n", text))], bool(_TEST.search(path))
 
     def placed(one: Reference) -> Reference:
-        line, written = bisect_right(starts, one.start), text[one.start : one.end]
+        line = bisect_right(starts, one.start)
         is_certain = one.is_certain and not (is_test and not one.form.startswith("import "))
-        column = one.start - starts[line - 1] + 1
-        return one._replace(path=path, line=line, column=column, text=written, is_certain=is_certain)
+        placed = one._replace(path=path, line=line, column=one.start - starts[line - 1] + 1, is_certain=is_certain)
+        return placed._replace(text=text[one.start : one.end])
 
     firsts = {one.start: placed(one) for one in reversed(found) if one.name}  # what was read first, as an import say
     computed = [placed(one) for one in sorted({one for one in found if not one.name})]
-    line, is_wrong = bisect_right(starts, code.error or 0), code.error is not None
-    problem = f"line {line} is no valid code; what follows may not have been looked up" if is_wrong else ""
-    problem = problem or ("reading it takes too long" if code.is_given_up else "")
+    problem = "reading it takes too long" if code.is_given_up else ""
+    if code.error is not None:
+        problem = f"line {bisect_right(starts, code.error)} is no valid code; what follows may not have been looked up"
     return Scanned(path, text, [firsts[start] for start in sorted(firsts)], computed, code, problem)
 
 
@@ -84,8 +125,7 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
         part_of = None if components else components_above(one.module)
         named = [name for name in one.names if not name.is_type and name.name != "default"]
         for name in named if not _HELPERS.search(one.module) else ():
-            if exported := components or part_of:
-                yield from _component(name.start, name.name, exported)
+            yield from _component(name.start, name.name, components or part_of)
         if part_of and not named:
             yield from _deep(one, part_of)
         if one.module.startswith(".") and (file := _FILE.fullmatch(one.module)):
@@ -93,17 +133,17 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
     for module, member, span in code.members:
         if components := own.get(module) or components_of(module):
             yield from _component(span[0], member, components) if member else [Reference(*span, components.form)]
-    for text in (*code.contents, *(one for one in code.texts if one.owner == CONTENT)):
+    for text in (*code.contents, *(one for one in code.texts if one.owner in (CONTENT, "fontIcon"))):
         yield from _ligature(text)
-    called = {name.local: name.name for one in code.imports for name in one.names if _named_by(name.name)}
+    called = {name.local: name.name for one in code.imports for name in one.names if any(_named_by(name.name))}
     for text in code.texts:
         original = called.get(text.element.name)
         yield from _in_string(text._replace(element=text.element._replace(name=original)) if original else text)
 
 
-def _component(start: int, name: str, components: Components) -> Iterator[Reference]:
+def _component(start: int, name: str, components: Components | None) -> Iterator[Reference]:
     """An exported name; only the package itself knows what else than icons it exports."""
-    if name not in components.others:
+    if components and name not in components.others:
         readings = read_component(components.looks, name)
         (key, spelt), *others = readings or [(components.looks[0].set, kebab(name))]
         yield Reference(start, start + len(name), components.form, key, spelt, tuple(others), bool(readings))
@@ -136,17 +176,14 @@ _LONGEST = 200
 
 def also_of_font_awesome(key: str, name: str) -> tuple[tuple[str, str], ...]:
     """The sets of its other versions: Font Awesome goes on to know names that it had, Iconify's sets do not."""
-    style = key.removeprefix("fa6-")
-    return tuple((f"{version}-{style}", name) for version in ("fa7", "fa")) if style != key else ()
+    return tuple((key.replace("fa6", version), name) for version in ("fa7", "fa") if key.startswith("fa6-"))
 
 
 def classes_in(text: Text) -> Iterator[Reference]:
     """Names among the words of a string, in their order."""
     tokens = [(text.start + found.start(), found[0]) for found in _TOKEN.finditer(text.text)]
     beside = {token for _, token in tokens}
-    for start, token in tokens:
-        if "-" not in token or len(token) > _LONGEST:
-            continue
+    for start, token in (one for one in tokens if "-" in one[1] and len(one[1]) <= _LONGEST):
         if begun := _BEGUN.search(token):
             yield Reference(start + begun.start(), start + len(token), "unocss")
         elif found := _uno(start, token) or _tailwind(start, token, beside) or _of_font(start, token, beside):
@@ -166,8 +203,9 @@ def _uno(start: int, token: str) -> Reference | None:
 
 def _tailwind(start: int, token: str, beside: set[str]) -> Reference | None:
     """`icon-[mdi--home]`, or `mdi--home` beside `iconify`."""
-    is_beside = not beside.isdisjoint(("iconify", "iconify-color"))
-    found = _TAILWIND.search(token) or (_ICONIFY.fullmatch(token) if is_beside else None)
+    found = _TAILWIND.search(token) or (
+        _ICONIFY.fullmatch(token) if {"iconify", "iconify-color"}.intersection(beside) else None
+    )
     key, name = (found[1], found[2]) if found and found[1] in iconify_sets() else ("", "")
     return Reference(start + found.start(1), start + found.end(2), "tailwind", key, name) if found and key else None
 
@@ -175,8 +213,10 @@ def _tailwind(start: int, token: str, beside: set[str]) -> Reference | None:
 def _of_font(start: int, token: str, beside: set[str]) -> Reference | None:
     begins = next((one for one in tables()["fonts"] if token.startswith(one)), "-")
     font, name = tables()["fonts"].get(begins, {}), token.removeprefix(begins)
-    sets = font.get("sets", {}).items()
-    key = next((key for classes, key in sets if not classes or not beside.isdisjoint(classes.split())), None)
+    key = next(
+        (key for classes, key in font.get("sets", {}).items() if not classes or not beside.isdisjoint(classes.split())),
+        None,
+    )
     ends = (one.removeprefix("ph") for one in font.get("ends", "").split() if one in beside)
     is_icon = token not in font.get("no_icons", "").split() and (
         begins != "ri-" or re.fullmatch("ri-.+-(?:line|fill)", token)
@@ -192,18 +232,20 @@ _FONT = re.compile(r"\bmaterial-(icons|symbols)(?:-(outlined|rounded|round|sharp
 
 def _ligature(text: Text) -> Iterator[Reference]:
     """A word that Google's fonts draw as an icon."""
-    name, attributes = text.element.name, text.element.attributes
-    font = _FONT.search(attributes.get("class", "") or attributes.get("className", ""))
-    is_bare = name in words("ligatures") and attributes.keys().isdisjoint(words("not_ligatures"))
-    is_drawn = is_bare or (font is not None and name in ("i", "span", *words("ligatures")))
+    name, attributes, owner = text.element.name, text.element.attributes, text.owner
+    font = _FONT.search(" ".join(attributes[one].text for one in ("class", "className") if one in attributes))
+    is_drawn = (
+        name in words("ligatures") and (attributes.keys() - {owner, f"[{owner}]"}).isdisjoint(words("not_ligatures"))
+    ) or (font is not None and name in ("i", "span", *words("ligatures")))
     if is_drawn and text.text.startswith("{") and not re.search("[\"'`]", text.text):
         yield Reference(text.start, text.end, "ligature")
     elif is_drawn and re.fullmatch("[a-z0-9]+(?>(?:_[a-z0-9]+)*)", text.text):
         style = (font[2] or "") if font else ""
         spelt, end = text.text.replace("_", "-"), tables()["ends"]["symbols"].get(style, "")
         # This font draws outlines without a style; Iconify has one icon where an outline is the same.
-        ends = dict.fromkeys((f"-outline{end}", end, "-outline", ""))
-        readings = [("material-symbols", f"{spelt}{end}") for end in ends]
+        readings = [
+            ("material-symbols", f"{spelt}{end}") for end in dict.fromkeys((f"-outline{end}", end, "-outline", ""))
+        ]
         if font is None or font[1] == "icons":
             readings[:0] = [
                 ("ic", f"{tables()['ends']['icons'].get(style, 'baseline')}-{spelt}"),
@@ -223,25 +265,26 @@ _PAIRED = ("fas", "far", "fab")
 
 def _named_by(element: str) -> Sequence[str]:
     """The form and the set of what the attribute `name` of an element names."""
-    return next((said.split() for names, said in tables()["elements"].items() if element in names.split()), ())
+    return next((said.split() for names, said in tables()["elements"].items() if element in names.split()), ("", ""))
 
 
 def _in_string(text: Text) -> Iterator[Reference]:
     """Names in one string, in their order."""
     said, start, end = text.text, text.start, text.end
     is_computed, owner = bool(_PUT_TOGETHER.search(said)), text.owner.lower()
-    is_used = text.element.name == "use" and owner.endswith("href")  # a part of the page
+    is_part = text.element.name == "use" and owner.endswith("href")
     is_icon = ("icon" in owner and "class" not in owner) or (owner == "name" and "icon" in text.element.name.lower())
     if found := _attribute(text) or (_TOKEN.fullmatch(said) and _uno(start, said)):
         yield found
     elif (key := _KEY.fullmatch(said)) and (is_icon or key[1] in iconify_sets()):
-        is_certain = is_icon or not (_is_common(key[1]) or key[2].isdigit())
-        yield Reference(start, end, "iconify", key[1], key[2], is_certain=is_certain)
+        yield Reference(
+            start, end, "iconify", key[1], key[2], is_certain=(is_icon or not (_is_common(key[1]) or key[2].isdigit()))
+        )
     elif (key := _COMPUTED_KEY.match(said)) and key[1] in iconify_sets() and (is_icon or not _is_common(key[1])):
         yield Reference(start, end, "iconify")
     elif key := _MODULE.fullmatch(said):
         yield Reference(start + key.start(2), start + key.end(2), "unplugin-icons", key[1], key[2])
-    elif not is_computed and (part := _SPRITE.fullmatch(said)) and (is_used or part[1].lower().endswith(".svg")):
+    elif not is_computed and (part := _SPRITE.fullmatch(said)) and (is_part or part[1].lower().endswith(".svg")):
         yield Reference(start + part.start(2), start + part.end(2), "sprite", name=part[2], file=part[1])
     elif owner.endswith("srcset"):
         for one in re.finditer(r"[^\s,]+\.svg", said, re.IGNORECASE):
@@ -256,18 +299,14 @@ def _in_string(text: Text) -> Iterator[Reference]:
 
 def _attribute(text: Text) -> Reference | None:
     """What attributes for icons hold, and pairs of Font Awesome: `["fas", "house"]`."""
-    said, span = text.text, (text.start, text.end)
+    said, owner = text.text, text.owner
     if not _NAME.fullmatch(said):
         return None
-    if key := tables()["attributes"].get(text.owner):
-        return Reference(*span, text.owner, key, said)
-    if text.owner == "name" and (named := _named_by(text.element.name)):
-        return Reference(*span, named[0], named[1], said)
-    is_registered = text.owner == "icon" and text.element.name in words("registered") and said not in _PAIRED
-    if text.before in _PAIRED or is_registered:
-        key = {"far": "fa6-regular", "fab": "fa6-brands"}.get(text.before, "fa6-solid")
-        return Reference(*span, "pair", key, said, also_of_font_awesome(key, said))
-    return None
+    form, key = _named_by(text.element.name) if owner == "name" else (owner, tables()["attributes"].get(owner, ""))
+    is_registered = owner == "icon" and text.element.name in words("registered") and said not in _PAIRED
+    if not key and (text.before in _PAIRED or is_registered):
+        form, key = "pair", {"far": "fa6-regular", "fab": "fa6-brands"}.get(text.before, "fa6-solid")
+    return Reference(text.start, text.end, form, key, said, also_of_font_awesome(key, said)) if key else None
 
 
 def _is_common(prefix: str) -> bool:

@@ -62,8 +62,8 @@ class Look:
     def read(self, component: str) -> str | None:
         """The name that a component tells, where it is written so."""
         body = component.removeprefix(self.begins).removesuffix(self.ends)
-        is_whole = len(body) + len(self.begins) + len(self.ends) == len(component)
-        is_read = is_whole and body and (body[0].isupper() or body[0].isdigit() or self.case)
+        is_name = body and (body[0].isupper() or body[0].isdigit() or self.case)
+        is_read = is_name and len(body) + len(self.begins) + len(self.ends) == len(component)
         return f"{self.before}{kebab(body)}{self.after}" if is_read else None  # `Tiara` is no icon of `Ti`
 
     def spell(self, name: str) -> str | None:
@@ -76,15 +76,14 @@ class Look:
 
 def read_component(looks: Sequence[Look], component: str) -> list[tuple[str, str]]:
     """All (set, name) that a component may mean by some looks, the likeliest first."""
-    readings = ((look.set, look.read(component)) for look in looks)
-    return list(dict.fromkeys((key, name) for key, name in readings if name))
+    return list(dict.fromkeys((look.set, name) for look in looks if (name := look.read(component))))
 
 
 def spell_component(looks: Sequence[Look], name: str, *, like: str, sets: Sequence[str]) -> str | None:
     """Write a name as a component, in the look that another component has where that can be."""
     fitting = [look for look in looks if look.set in sets]
-    liked = sorted(fitting, key=lambda look: look.read(like) is None)  # stable: those that read it come first
-    return next((spelt for look in liked if (spelt := look.spell(name))), None)
+    liked_first = sorted(fitting, key=lambda look: look.read(like) is None)
+    return next((spelt for look in liked_first if (spelt := look.spell(name))), None)
 
 
 def kebab(component: str) -> str:

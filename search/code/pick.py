@@ -31,8 +31,11 @@ def read_needs(lines: Iterable[str]) -> list[str]:
     Raises:
         IconsError: there is none, or there are too many, or one is too long.
     """
-    texts = [line.strip().removeprefix("\ufeff") for line in lines]
-    stated = [(number, text) for number, text in enumerate(texts, start=1) if text and not text.startswith("#")]
+    stated = [
+        (number, text)
+        for number, line in enumerate(lines, start=1)
+        if (text := line.strip().removeprefix("\ufeff")) and not text.startswith("#")
+    ]
     needs = [(number, " ".join(_BULLET.sub("", text).split())) for number, text in stated]
     for number, need in needs:
         if len(need) > LONGEST_NEED:
@@ -79,23 +82,23 @@ def choose_set(
     """
     held = {count.value: count.title for count in engine.facets().get("set", ())}
     allowed = [key for key in served or held if key in held]
-    n_others = len(allowed) - 1
-    liked = [key for key in known_preferences(engine.library).sets if key in allowed]
+    n_others, liked = len(allowed) - 1, [key for key in known_preferences(engine.library).sets if key in allowed]
     if liked or n_others == 0:
         why = "which you prefer" if n_others else "the only one that serves here"
         return ChosenSet((*liked, *allowed)[0], held[(*liked, *allowed)[0]], why, n_others)
-    within = replace(filters, sets=tuple(allowed))
-    answered = {}
-    for done, key in enumerate(candidates := _candidates(engine, queries, within, progress), start=1):
+    answered, candidates = {}, _candidates(engine, queries, replace(filters, sets=tuple(allowed)), progress)
+    for done, key in enumerate(candidates, start=1):
         only = replace(filters, sets=(key,))
-        firsts = [hit for query in queries for hit in engine.ask(query, filters=only, window=Window(k=1)).hits]
-        answered[key] = _worth([hit.score for hit in firsts])
+        answers = (engine.ask(query, filters=only, window=Window(k=1)) for query in queries)
+        answered[key] = _worth([hit.score for answer in answers for hit in answer.hits])
         progress("Comparing sets", done, len(candidates))
     if not answered:
         return None
     most, best = max(answered.values())
-    near = [key for key in candidates if answered[key][0] == most and answered[key][1] >= _NEARLY * best]
-    key = max(near, key=lambda key: (key in WELL_KNOWN, answered[key]))
+    key = max(
+        [key for key in candidates if answered[key][0] == most and answered[key][1] >= _NEARLY * best],
+        key=lambda key: (key in WELL_KNOWN, answered[key]),
+    )
     return ChosenSet(key, held[key], f"which answers {most} of {len(queries)} needs well", n_others)
 
 
@@ -103,9 +106,9 @@ def _candidates(engine: SearchEngine, queries: Sequence[Query], filters: Filters
     """Sets with an icon among the first of most needs, the best of them first."""
     scores: dict[str, list[float]] = defaultdict(list)
     for done, query in enumerate(queries, start=1):
-        found = engine.ask(query, filters=filters, window=Window(k=_LOOKED_AT, flat=True))
-        for hit in {hit.set: hit for hit in reversed(found.hits)}.values():
-            scores[hit.set].append(hit.score)
+        hits = engine.ask(query, filters=filters, window=Window(k=_LOOKED_AT, flat=True)).hits
+        for key, score in {hit.set: hit.score for hit in reversed(hits)}.items():
+            scores[key].append(score)
         progress("Choosing a set", done, len(queries))
     return sorted(scores, key=lambda key: _worth(scores[key]), reverse=True)[:_MOST_ASKED]
 
@@ -201,12 +204,15 @@ def pick_icons(engine: SearchEngine, queries: Sequence[Query], how: Picking, *, 
         need, found = query.words, engine.ask(query, filters=filters, window=how.window)
         if found.hits and number > len(found.hits):
             raise IconsError(f'"{need}" has {len(found.hits)} to choose from, and {number} was chosen; 0 takes none')
-        taken = found.hits[number - 1] if found.hits and number else None
-        picks.append(Pick(need, found, taken))
+        picks.append(Pick(need, found, (found.hits[number - 1] if found.hits and number else None)))
         progress("Picking", done, len(queries))
     chosen = [(pick.need, pick.chosen) for pick in picks if pick.chosen]
-    written = write_picks(engine, chosen, how.framework, how.look) if how.framework and chosen else None
-    return Picked(one, picks, how.framework, written)
+    return Picked(
+        one,
+        picks,
+        how.framework,
+        (write_picks(engine, chosen, how.framework, how.look) if how.framework and chosen else None),
+    )
 
 
 def served_sets(engine: SearchEngine, sets: Sequence[str], served: Sequence[str]) -> tuple[str, ...]:
@@ -258,8 +264,9 @@ def write_picks(engine: SearchEngine, chosen: Sequence[tuple[str, Hit]], framewo
     if not icons:
         raise IconsError(refused[0][1])
     snippet = write([icon for _, icon in icons], framework, look)
-    remarked = laid_out(snippet.imports, snippet.uses, framework, remarks=[need for need, _ in icons])
-    return Written(snippet, remarked, refused)
+    return Written(
+        snippet, laid_out(snippet.imports, snippet.uses, framework, remarks=[need for need, _ in icons]), refused
+    )
 
 
 def _read(engine: SearchEngine, hit: Hit, framework: Framework) -> NamedIcon:
@@ -279,11 +286,14 @@ def picked_json(picked: Picked) -> dict[str, Any]:
         }
         for pick in picked.picks
     ]
-    chosen = asdict(picked.set) if picked.set else None
-    plain: dict[str, Any] = {"set": chosen, "needs": needs, "missing": list(picked.missing)}
+    plain: dict[str, Any] = {
+        "set": (asdict(picked.set) if picked.set else None),
+        "needs": needs,
+        "missing": list(picked.missing),
+    }
     plain |= {"format": picked.framework.name} if picked.framework else {}
     if written := picked.written:
-        code = {name: getattr(written.snippet, name) for name in ("imports", "uses", "install", "left_out")}
-        refused = [{"need": need, "error": why} for need, why in written.refused]
-        plain |= {"code": written.remarked, **code, "refused": refused}
+        plain |= {name: getattr(written.snippet, name) for name in ("imports", "uses", "install", "left_out")}
+        plain["code"] = written.remarked
+        plain["refused"] = [{"need": need, "error": why} for need, why in written.refused]
     return plain

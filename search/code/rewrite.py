@@ -1,4 +1,4 @@
-"""Source code in which icons of one set stand for those of others: new texts, diffs, files written."""
+"""Source code in which icons of one set stand for those of others: places that name them, new texts, diffs, files."""
 
 import os
 import re
@@ -6,24 +6,135 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple, get_args
 
 from indexer.errors import IconsError, SourceError
 from indexer.library.durable import replace_file
 from indexer.library.named import why_kept
 from indexer.reports.terminal import Progress
 from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, spelt, whole_line
-from search.code.files import read_code
+from search.code.files import Project, code_files, read_code
+from search.code.known import KnownIcons
 from search.code.map import Candidate, IconMapping, Mapped, Name
-from search.code.packages import package_of, tables, words
-from search.code.places import COMPUTED, CodeRead, Fate, Place, place_of, unread
-from search.code.reading import Reference
+from search.code.names import Reference, Scanned, scan_file
+from search.code.packages import design_of, modules, package_of, tables, words
 from search.code.syntax import Import, Span, Specifier
 from search.drawings.drawn import iconify_key
 from search.drawings.frameworks import Export
 from search.engine import SearchEngine
+
+Fate = Literal["changed", "doubtful", "by hand"]
+FATES: Sequence[Fate] = get_args(Fate)
+
+
+class Place(NamedTuple):
+    """A place that names an icon, and what becomes of it."""
+
+    reference: Reference
+    fate: Fate
+    to: str = ""
+    """Key of what stands there, or would."""
+    why: str = ""
+    source: str = ""
+    """Key of the icon that is named; "" where that is not known."""
+
+
+class CodeRead(NamedTuple):
+    """A file, and the icons that it names."""
+
+    scanned: Scanned
+    named: Sequence[tuple[Reference, Name]]
+    """Names with the key that the library has for their set."""
+    left: Sequence[Place]
+    """What names no icon that could be mapped."""
+    n_of_target: int
+    """Names that are of the target set already."""
+
+
+def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[str], to: str) -> Sequence[CodeRead]:
+    """Read which icons some code names, of some sets, or of all but the target.
+
+    Raises:
+        IconsError: a place is not there, or is no code.
+    """
+    known, files, project = KnownIcons(engine), list[CodeRead](), Project.around(places)
+    here = [count.value for count in engine.facets().get("set", ())]
+    looks = [(module, look.set) for module, made in modules().items() for look in made.looks]
+    old = frozenset(module for module, key in looks if key != to and key in (sets or [key]))
+    for scanned in (scan_file(path, project) for path in code_files(places)):
+        named, n_of_target = list[tuple[Reference, Name]](), 0
+        left = [Place(one, "by hand", why=COMPUTED) for one in scanned.computed]
+        for one in scanned.references:
+            found = known.find(one)
+            key, name = found or (one.set, one.name)
+            versions = [key, *(other for other in here if design_of(other) == design_of(key))]
+            named_now = ((other, known.set(other).present(name)) for other in versions)
+            key, name = next(((other, now) for other, now in named_now if now in known.set(other).names), (key, name))
+            own = [*known.set(key).own, key][0]
+            n_of_target += own == to
+            if own == to or own not in (sets or [own]) or not key or not (found or one.is_certain):
+                continue
+            why = f'{own} has no icon "{name}"; `icons check` says what is near'
+            if found or not known.has_set(one):
+                named.append((one, Name(own, name)))
+            else:
+                left.append(Place(one, "by hand", why=why, source=f"{own}:{name}"))
+        left += _whole_modules(scanned, old)
+        files.append(
+            CodeRead(
+                scanned._replace(references=(), code=replace(scanned.code, texts=[], contents=[], members=[])),
+                named,
+                left,
+                n_of_target,
+            )
+        )
+    return files
+
+
+def icons_named(files: Sequence[CodeRead]) -> list[Name]:
+    """Icons that some files name, each once, in their order."""
+    return list(dict.fromkeys(name for file in files for _, name in file.named))
+
+
+def unread(files: Sequence[CodeRead]) -> Iterator[tuple[str, str]]:
+    """Which files could not be read as a whole, and why."""
+    found = (one.scanned for one in files if one.scanned.problem)
+    return ((one.path, one.problem if one.text else f"is left as it is: {one.problem}") for one in found)
+
+
+COMPUTED = "the name is known to the running program alone"
+
+
+def place_of(scanned: Scanned, span: Span, why: str) -> Place:
+    """A place that stays as it is, with its line and column."""
+    text, start = scanned.text, span[0]
+    return Place(
+        Reference(
+            *span, "module", path=scanned.path, text=text[slice(*span)], line=text.count("\n", 0, start) + 1
+        )._replace(column=start - text.rfind("\n", 0, start)),
+        "by hand",
+        why=why,
+    )
+
+
+def _whole_modules(scanned: Scanned, modules: frozenset[str]) -> Iterator[Place]:
+    """What is taken of some modules beside icons that have a name here."""
+    found = (*scanned.references, *scanned.computed)
+    starts, named = {one.start for one in found}, {one.module for one in found}
+    for one in (one for one in scanned.code.imports if not modules.isdisjoint((one.module, package_of(one.module)))):
+        is_left_open = not one.names and one.module in modules.difference(named)
+        why = "what is taken of it is not known" if is_left_open else ""
+        why = "all of it is exported on" if one.whole == "*" else why
+        why = "a test puts something else in the place of this module" if one.form == "mock" else why
+        whys = {(one.start, one.end): why} if why else {}
+        for name in one.names:
+            if name.start not in starts and (name.name != "default" or one.module in modules):
+                whys[name.start, name.start + len(name.name)] = _OTHERS[name.is_type or one.is_type]
+        yield from (place_of(scanned, span, why) for span, why in whys.items())
+
+
+_OTHERS = {True: "a type of the old package", False: "no icon of the old package"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +172,14 @@ def rewrite(
         places += sorted(found, key=lambda place: place.reference.start)
         packages |= one.packages
         if one.edits:
-            n_changed = sum(place.fate == "changed" for place in found)
-            changes.append(Change(Path(one.path), one.text, edited(one.text, one.edits), n_changed))
+            changes.append(
+                Change(
+                    Path(one.path),
+                    one.text,
+                    edited(one.text, one.edits),
+                    sum(place.fate == "changed" for place in found),
+                )
+            )
         progress("Rewriting", number, len(code))
     return Rewritten(changes, places, sorted(packages))
 
@@ -92,26 +209,28 @@ class _Rewriter:
         self.places, self.candidates = dict[int, Place](), dict[int, Candidate]()
         """What is found, and what shall stand in the place of names, by where they start."""
         for one, stand in ((one, stands[name]) for one, name in file.named):
-            is_left = stand.is_doubtful and not also_doubtful
-            fate: Fate = "doubtful" if is_left else "changed" if stand.target else "by hand"
+            is_left, form = stand.is_doubtful and not also_doubtful, one.form.partition(" ")[0]
+            is_drawn = one.form in _LOOKED_UP and self.path.endswith(".vue")
+            why = form if is_left and form in ("class", "ligature") and not is_drawn else "doubtful" if is_left else ""
+            fate: Fate = "changed" if stand.target and not is_left else "doubtful" if why == "doubtful" else "by hand"
             to = stand.target.name.key if stand.target else ""
-            self.places[one.start] = Place(one, fate, to, _WHY.get(fate, ""), stand.source.key)
+            self.places[one.start] = Place(one, fate, to, _WHY.get(why or fate, ""), stand.source.key)
             self.candidates |= {one.start: stand.target} if stand.target and not is_left else {}
-        self.drawings = Drawings(file, self.candidates, targets)
+        self.drawings = Drawings(file.scanned, self.candidates, targets)
         self.unknown = [place_of(file.scanned, span, COMPUTED) for span in self.drawings.unknown]
 
     def looked_up(self) -> Iterator[tuple[str, str]]:
-        """Yield which registered icons are looked up by their names, and where."""
+        """Which registered icons are looked up by their names, and where."""
         left = self.drawings.drawn.intersection(self.candidates).difference(self.drawings.refused)
         by_name = [one for start, one in self.places.items() if start not in left and one.reference.form in _LOOKED_UP]
-        for place in (*self.unknown, *by_name):
-            yield place.source or ALL_NAMES, f"{self.path}:{place.reference.line}"
+        named = [(place.source or ALL_NAMES, place.reference.line) for place in (*self.unknown, *by_name)]
+        return ((source, f"{self.path}:{line}") for source, line in named)
 
     def rewrite(self, looked_up: Mapping[str, str]) -> None:
         """Put what stands for icons in their places; what is looked up anywhere stays registered."""
-        keys = {start: self.places[start].source for start in self.candidates}
-        wheres = ((start, looked_up.get(key) or looked_up.get(ALL_NAMES)) for start, key in keys.items())
-        self.drawings.rewrite({start: f"{where} looks it up by its name" for start, where in wheres if where})
+        anywhere = looked_up.get(ALL_NAMES)
+        wheres = {start: looked_up.get(self.places[start].source) or anywhere for start in self.candidates}
+        self.drawings.rewrite({start: f"{where} looks it up by its name" for start, where in wheres.items() if where})
         self.edits |= self.drawings.edits
         for start, why in self.drawings.refused.items():
             self._refuse(start, why)
@@ -122,11 +241,6 @@ class _Rewriter:
         for start in candidates.keys() - imported.keys():
             self._replace_string(self.places[start].reference, candidates[start])
         self._replace_imported(imported)
-        for start, place in self.places.items():
-            form = place.reference.form
-            is_drawn = form in _LOOKED_UP and self.path.endswith(".vue")
-            if place.fate == "doubtful" and form.startswith(("class ", "ligature")) and not is_drawn:
-                self._refuse(start, _WHY[form.partition(" ")[0]])
         for start in imported:
             is_of_whole = self.text[max(0, start - 1)] in ".\"'"
             self._refuse(start, "it is taken from a whole module" if is_of_whole else "it is loaded while running")
@@ -136,44 +250,41 @@ class _Rewriter:
 
     def _replace_imported(self, candidates: dict[int, Candidate]) -> None:
         """Rewrite statements, by the starts of what is replaced; what stands in none stays among these."""
+        kept, moved, homes = dict[Import, list[Specifier]](), list[tuple[Import, str, str]](), dict[object, Import]()
+        added: dict[Import, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         found = (one for one in self.code.imports if one.form in ("import", "export") and not one.is_type)
-        statements = sorted(found, key=lambda one: one.span)
-        kept, moved = {}, []
-        for one in statements:
+        for one in sorted(found, key=lambda one: one.span):
             kept[one], taken = self._parted(one, candidates)
             moved += [(one, *export) for export in taken]
-        moved += [(self.drawings.home, *export) for export in self.drawings.added if self.drawings.home]
-        homes: dict[object, Import] = {}
-        added: dict[Import, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        for one in statements:
             if any(name.name != "default" or one.form == "export" for name in kept[one]):
                 homes.setdefault(self._company(one, one.module), one)
-            if any(name.start in self.drawings.gone for name in one.names):
+            if taken or any(name.start in self.drawings.gone for name in one.names):
                 added[one] = added[one]
+        moved += [(self.drawings.home, *export) for export in self.drawings.added if self.drawings.home]
         for one, module, name in moved:
             self.packages.add(package_of(module))
-            home = homes.setdefault(self._company(one, module), one)
-            added[home][module].append(name)
-            added[one]
-        for one, modules in added.items():
-            self._write(one, kept[one], modules)
+            added[homes.setdefault(self._company(one, module), one)][module].append(name)
+        for one, others in added.items():
+            self._write(one, kept[one], others)
 
     def _company(self, of: Import, module: str) -> object:
         """What is equal for statements of a module that may become one: those of a script of a page, of a fence."""
-        return of.form, module, self._tail(of), len(_SCRIPT.findall(self.text, 0, of.start))
+        return of.form, module, self.text[of.end + 1 : of.span[1]], len(_SCRIPT.findall(self.text, 0, of.start))
 
     def _parted(self, of: Import, candidates: dict[int, Candidate]) -> tuple[list[Specifier], list[tuple[str, str]]]:
         """Which names of a statement stay, and which are of another module: that, and how they are written there."""
-        between = self.text[of.span[0] : of.start]
-        kept, moved, done = [], [], set[int]()
+        between, kept, moved = self.text[of.span[0] : of.start], [], []
         own = {*words("alone_in_material" if package_of(of.module) in words("material") else "alone")}
-        for name in (one for one in of.names if one.start not in self.drawings.gone):
-            start = name.start
-            if name.name == "default" and start not in candidates:  # a module of one icon is named by its path
-                start = next((start for start in range(of.start, of.end) if start in candidates), -1)
-            target = candidates.get(start)
-            shown = (map(bare, one.spans) for one in self.code.elements if one.name == name.local)
-            alone = sorted(own.intersection(chain.from_iterable(shown)))
+        names = [one for one in of.names if one.start not in self.drawings.gone]
+        # A module of one icon is named by its path; its default may have several names.
+        in_path = range(of.start, of.end) if any(one.name == "default" for one in names) else ()
+        path = next((start for start in in_path if start in candidates), -1)
+        of_path = candidates.pop(path, None)
+        for name in names:
+            start = path if name.name == "default" and name.start not in candidates else name.start
+            target = of_path if start == path else candidates.pop(start, None)
+            shown = (bare(said) for one in self.code.elements if one.name == name.local for said in one.attributes)
+            alone = sorted(own.intersection(shown))
             export = self.targets.in_place_of(target, of.module) if target else ""
             if isinstance(export, Export) and (alone or "/*" in between or "//" in between):
                 export = f'"{alone[0]}" is of the old component alone' if alone else "a comment is among the names"
@@ -183,28 +294,21 @@ class _Rewriter:
                 kept.append(name)
             if isinstance(export, str) and target:
                 self._refuse(start, export)
-            done |= {start} if target else set()  # a default may be exported by several names
-        for start in done:
-            del candidates[start]
         return kept, moved
 
-    def _tail(self, of: Import) -> str:
-        """What stands behind the name of the module."""
-        return self.text[of.end + 1 : of.span[1]]
-
-    def _write(self, of: Import, kept: Sequence[Specifier], added: Mapping[str, Sequence[str]]) -> None:
+    def _write(self, of: Import, kept: Sequence[Specifier], added: dict[str, list[str]]) -> None:
         """Write a statement with the names that it keeps, and others behind it for what other modules have."""
         line = self.text.rfind("\n", 0, of.span[0]) + 1
         indent = self.text[line : of.span[0]] if not self.text[line : of.span[0]].strip() else ""
         line_end = "\r\n" if "\r\n" in self.text else "\n"
-        quote, tail = self.text[of.start - 1], self._tail(of)
-        own = [self.text[slice(*name.span)] for name in kept if name.name != "default" or of.form == "export"]
-        own += dict.fromkeys(added.get(of.module, ()))
+        quote, tail = self.text[of.start - 1], self.text[of.end + 1 : of.span[1]]
         bound = [name.local for name in kept if name.name == "default" and of.form == "import"]
         bound += [f"* as {of.whole}"] if of.whole else []
-        others = [(module, [*dict.fromkeys(names)]) for module, names in added.items() if module != of.module]
-        clauses = [(", ".join([*bound, *([self._braces(of, own, indent)] if own else [])]), of.module)]
-        clauses += [(self._braces(of, names, indent), module) for module, names in others]
+        own = [self.text[slice(*name.span)] for name in kept if name.name != "default" or of.form == "export"]
+        if named := [*own, *dict.fromkeys(added.pop(of.module, ()))]:
+            bound.append(self._braces(of, named, indent))
+        clauses = [(", ".join(bound), of.module)]
+        clauses += [(self._braces(of, [*dict.fromkeys(names)], indent), module) for module, names in added.items()]
         written = [f"{of.form} {names} from {quote}{module}{quote}{tail}" for names, module in clauses if names]
         self.edits[of.span if written else whole_line(self.text, of.span)] = f"{line_end}{indent}".join(written)
 
@@ -226,10 +330,9 @@ class _Rewriter:
             key = iconify_key(self.targets.icon(target))
         except IconsError:
             why, key = f"{target.name.key} has no key of Iconify", None
-        spelt_so = re.compile(
+        named = re.compile(
             f"{re.escape(one.set)}({tables()['separators'].get(one.form, '(?!)')}){re.escape(one.name)}$"
-        )
-        named = spelt_so.search(self.text, one.end - len(one.set) - len("--") - len(one.name), one.end)
+        ).search(self.text, one.end - len(one.set) - len("--") - len(one.name), one.end)
         if key and named and one.is_certain:
             self.edits[named.span()] = f"{key.prefix}{named[1]}{key.name}"
         else:
@@ -267,13 +370,8 @@ def write_changes(changes: Sequence[Change]) -> list[tuple[Path, str]]:
 def kept_as_it_is(rewritten: Rewritten, kept: Sequence[tuple[Path, str]]) -> Rewritten:
     """What became of the files where some could not be written."""
     whys = {str(path): why for path, why in kept}
-    places = [
-        one._replace(fate="by hand", why=whys[one.reference.path])
-        if one.fate == "changed" and one.reference.path in whys
-        else one
-        for one in rewritten.places
-    ]
-    return replace(rewritten, places=places)
+    left = [(one, whys.get(one.reference.path) if one.fate == "changed" else None) for one in rewritten.places]
+    return replace(rewritten, places=[one._replace(fate="by hand", why=why) if why else one for one, why in left])
 
 
 def rewritten_json(rewritten: Rewritten, code: Sequence[CodeRead]) -> dict[str, Any]:
@@ -292,5 +390,8 @@ def rewritten_json(rewritten: Rewritten, code: Sequence[CodeRead]) -> dict[str, 
 
 
 def _place(one: Place) -> dict[str, Any]:
-    spelt = {name: getattr(one.reference, name) for name in ("path", "line", "column", "text")}
-    return spelt | {"source": one.source or None, "target": one.to or None, "why": one.why}
+    return {name: getattr(one.reference, name) for name in ("path", "line", "column", "text")} | {
+        "source": one.source or None,
+        "target": one.to or None,
+        "why": one.why,
+    }

@@ -20,11 +20,10 @@ import tree_sitter_html
 import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
-Kind = Literal["script", "markup", "style", "data"]
 Form = Literal["import", "export", "call", "mock"]
 _BRACED = (".svelte", ".astro", ".mdx", ".marko")
 """Markup in which `{...}` is an expression."""
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, str] = {
     **dict.fromkeys((".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"), "script"),
     **dict.fromkeys((*_BRACED, ".html", ".htm", ".xhtml", ".vue", ".md"), "markup"),
     **dict.fromkeys((".php", ".twig", ".erb", ".ejs", ".hbs", ".njk", ".jinja", ".jinja2", ".j2"), "markup"),
@@ -43,16 +42,15 @@ class Element(NamedTuple):
     """An element of markup."""
 
     name: str
-    attributes: dict[str, str]
     span: tuple[int, int]
     """Of its first tag."""
-    spans: dict[str, tuple[int, int]]
-    """Of its attributes; of one that spreads an object, by all that it says."""
+    attributes: dict[str, "Text"]
+    """As they stand, with their values; one that spreads an object, by all that it says."""
     is_child: bool = False
     """Whether it stands among what another element of JSX holds."""
 
 
-_NONE = Element("", {}, (0, 0), {})
+_NONE = Element("", (0, 0), {})
 CONTENT = ">"
 """Owner of strings that an element may hold as its text."""
 
@@ -85,7 +83,6 @@ class Specifier(NamedTuple):
     local: str
     """Here."""
     start: int
-    end: int
     is_type: bool
     span: tuple[int, int]
     """With its alias, and the word `type`."""
@@ -114,9 +111,6 @@ class Import(NamedTuple):
 
 
 Span = tuple[int, int]
-Member = tuple[str, str, Span]
-"""`Icons.Bell`, `Icons["Bell"]`, `Icons[name]` of `import * as Icons`: the module, the name, and where it stands; "" is
-what only the running program knows."""
 
 
 @dataclass
@@ -124,7 +118,9 @@ class Code:
     """What stands in one text, in no order."""
 
     imports: list[Import] = field(default_factory=list)
-    members: list[Member] = field(default_factory=list)
+    members: list[tuple[str, str, Span]] = field(default_factory=list)
+    """`Icons.Bell`, `Icons["Bell"]`, `Icons[name]` of `import * as Icons`: the module, the name, where it stands; ""
+    is what only the running program knows."""
     texts: list[Text] = field(default_factory=list)
     """Strings, values of attributes, addresses of style sheets."""
     contents: list[Text] = field(default_factory=list)
@@ -139,17 +135,23 @@ class Code:
     """Whether a parser took too long."""
 
 
-def kind_of(path: str) -> Kind | None:
+def kind_of(path: str) -> str | None:
     """What a file is, by its name; None for what is not read."""
     return KINDS.get(PurePath(path).suffix.lower())
 
 
 def parse(text: str, path: str) -> Code:
     """Read a text; the end of its path says what it is."""
-    ascii_text = _FOREIGN.sub(lambda found: _STAND_INS.get(found[0]) or (" " if found[0].isspace() else "_"), text)
-    source = _IMPORTED_TYPE.sub(lambda found: "_" * len(found[0]), ascii_text)
+    source = _IMPORTED_TYPE.sub(
+        lambda found: "_" * len(found[0]),
+        _FOREIGN.sub(lambda found: _STAND_INS.get(found[0]) or (" " if found[0].isspace() else "_"), text),
+    )
     reader = _Reader(source, text, PurePath(path).suffix.lower())
-    reader.read()
+    if (kind := kind_of(path)) == "markup":
+        reader.page()
+    else:
+        reader.part(kind, 0, len(source), is_whole=True)
+    reader.find_members()
     return reader.code
 
 
@@ -162,10 +164,17 @@ _LINE_COMMENTS = re.compile(
     r"\"(?>(?:[^\"\\\n]|\\.)*)\"|'(?>(?:[^'\\\n]|\\.)*)'|url\([^)\n]*+\)|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?|(//[^\n]*+)"
 )
 _FRONT = re.compile(r"\A\s*+---[ \t]*+\n(.*?\n)---[ \t]*+$", re.DOTALL | re.MULTILINE)
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*(\w+)?[^\n]*\n(.*?)(?:^ {0,3}\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(
+    r"^ {0,3}(`{3,}|~{3,})[ \t]*(\w+)?[^\n]*\n(.*?)(?:^ {0,3}\1[ \t]*$|\Z)"
+    r"|(?<!`)`[^`\n]+`(?!`)",
+    re.DOTALL | re.MULTILINE,
+)
+"""Blocks of code, and code in a line, which is an example of something."""
 _MODULE_CODE = re.compile(r"^(?:import|export)\s.*?(?:\n[ \t]*\n|\Z)", re.DOTALL | re.MULTILINE)
 _MARKS = re.compile(
-    r"\{\{((?>(?:[^{}]|\}(?!\})|\{(?!\{))*))\}\}"  # of Vue, Angular, Handlebars, Jinja
+    r"\{\{!?--()(?>(?:[^{-]|-(?!-\}\})|\{(?!\{!?--))*)--\}\}|\{#()(?>(?:[^{#]|#(?!\})|\{(?!#))*)#\}"  # comments
+    r"|<%#()(?>(?:[^<%]|%(?!>)|<(?!%))*)%>"
+    r"|\{\{((?>(?:[^{}]|\}(?!\})|\{(?!\{))*))\}\}"  # of Vue, Angular, Handlebars, Jinja
     r"|\{%((?>(?:[^{%]|%(?!\})|\{(?!%))*))%\}"  # of Jinja, Liquid
     r"|<\?((?>(?:[^?]|\?(?!>))*))(?:\?>|\Z)"  # of PHP
     r"|<%((?>(?:[^<%]|%(?!>)|<(?!%))*))%>"  # of ERB
@@ -180,8 +189,10 @@ _OPENING = re.compile(rf"{_RAW}|\{{", re.DOTALL | re.IGNORECASE)
 _BRACE = re.compile(rf"{_RAW}|{_TEXT}|[{{}}]", re.DOTALL | re.IGNORECASE)
 _SIGIL = re.compile(r"\s*(?:[#:/@]\w*+(?:\s+if\b)?|\.\.\.)")
 """What a block of Svelte begins with."""
-_BOUND = re.compile(r"(?:v-bind|x-bind|bind)?:|v-(?!bind|on)|x-|[\[(*]")
-"""How the name of an attribute begins whose value is an expression: of Vue, Alpine, Angular."""
+_BOUND = re.compile(r"(?:bind)?:|[vx]-|[@\[(*]|on[a-z]+$")
+"""How the name of an attribute begins whose value is an expression: of Vue, Alpine, Angular, HTML."""
+_JSON = re.compile(r"\s*(?:\{|\[[\s\[{]*)\s*[\"']")
+_QUOTE = re.compile("[\"'`]")
 _MOCKS = (".mock", ".doMock", ".unmock", ".requireActual", ".importActual", ".requireMock", ".importMock")
 _SCRIPT = (
     "(string) @string (template_string) @string (array) @array (call_expression) @call (pair) @pair (comment) @comment"
@@ -202,7 +213,6 @@ _QUERIES = {
     " (style_element (raw_text) @style)",
 }
 """What is looked for in a tree, by its grammar."""
-Grammar = Literal["tsx", "typescript", "html"]
 Nodes = Mapping[str, Sequence[Node]]
 """By their types."""
 _SETS = {
@@ -228,7 +238,7 @@ Owned = dict[int, tuple[str, Element]]
 
 
 @cache
-def _grammar(name: Grammar) -> tuple[Language, Query]:
+def _grammar(name: str) -> tuple[Language, Query]:
     language = Language(
         tree_sitter_html.language() if name == "html" else getattr(tree_sitter_typescript, f"language_{name}")()
     )
@@ -247,16 +257,7 @@ class _Reader:
     scripts: list["_Script"] = field(default_factory=list)
     until: float = field(default_factory=lambda: time.thread_time() + _SECONDS)
 
-    def read(self) -> None:
-        """Read all of it."""
-        kind = KINDS.get(self.suffix)
-        if kind == "markup":
-            self.page()
-        else:
-            self.part(kind, 0, len(self.source), is_whole=True)
-        self.find_members()
-
-    def part(self, kind: Kind | None, start: int, end: int, *, is_whole: bool = False) -> None:
+    def part(self, kind: str | None, start: int, end: int, *, is_whole: bool = False) -> None:
         """Read a part that is all of one kind."""
         match kind:
             case "script":
@@ -274,7 +275,8 @@ class _Reader:
         if self.suffix == ".astro" and (front := _FRONT.match(self.source)):
             self.program(*front.span(1), is_whole=True)
             read.append(front.span())
-        for fence in _FENCE.finditer(self.source) if self.suffix in (".md", ".mdx") else ():
+        fences = _FENCE.finditer(self.source) if self.suffix in (".md", ".mdx") else ()
+        for fence in (one for one in fences if one[1] or self.suffix == ".md"):
             n_before = len(self.code.texts)
             self.part(KINDS.get(f".{fence[2]}") if fence[2] != "json" else None, *fence.span(3))
             self.code.texts[n_before:] = [one._replace(is_example=True) for one in self.code.texts[n_before:]]
@@ -286,7 +288,7 @@ class _Reader:
         source = _masked(source, statements)
         self.markup(source, 0, len(source), depth=0)
 
-    def parse(self, name: Grammar, source: str) -> tuple[Node, Nodes]:
+    def parse(self, name: str, source: str) -> tuple[Node, Nodes]:
         """Parse a text; what takes too long is given up, and nothing is found in it."""
         language, query = _grammar(name)
         content, parser = source.encode("ascii"), Parser(language)
@@ -303,37 +305,32 @@ class _Reader:
     def program(self, start: int, end: int, *, is_whole: bool = False) -> None:
         """Read a script; where it is whole, what no grammar understands is noted."""
         source = self.source[start:end]
-        name: Grammar = "typescript" if self.suffix in (".ts", ".mts", ".cts") else "tsx"  # there `<T>x` is a type
+        name = "typescript" if self.suffix in (".ts", ".mts", ".cts") else "tsx"  # there `<T>x` is a type
         root, nodes = self.parse(name, source)
         if root.has_error and name == "tsx":  # `<T>value`
             other, others = self.parse("typescript", source)
             nodes = nodes if other.has_error else others
-        quoted = re.compile("[\"'`]")
-        wrong = [node.start_byte for node in nodes.get("wrong", ()) if quoted.search(source, *node.byte_range)]
-        if is_whole and wrong and self.code.error is None:
-            self.code.error = start + min(wrong)
-        self.script(start, nodes, {}, depth=0)
+        wrong = (one.byte_range for one in nodes.get("wrong", ()) if is_whole and self.code.error is None)
+        self.code.error = min(
+            (start + at for at, end in wrong if _QUOTE.search(source, at, end)), default=self.code.error
+        )
+        _Script(self, start, nodes).read({}, depth=0)
 
-    def expression(self, span: Span, *, owner: str = "", element: Element = _NONE, depth: int = 0) -> None:
+    def expression(self, span: Span, owner: str = "", element: Element = _NONE, *, depth: int = 0) -> None:
         """Read an expression, which may be the value of something."""
         root, nodes = self.parse("tsx", f"({self.source[slice(*span)]})")
         owned = {node.start_byte: (owner, element) for node in _values(root)} if owner else {}
-        self.script(span[0] - 1, nodes, owned, depth=depth)
-
-    def script(self, base: int, nodes: Nodes, owned: Owned, *, depth: int) -> None:
-        """Take what a parsed script says; its text begins at `base`."""
-        self.scripts.append(_Script(self, base, nodes))
-        self.scripts[-1].read(owned, depth)
+        _Script(self, span[0] - 1, nodes).read(owned, depth)
 
     def string(self, span: Span, owner: str, element: Element, before: str, depth: int) -> None:
         """Take a string; where it holds elements, these are read."""
         text = self.text[slice(*span)]
         if depth < _DEEPEST and re.search("<[A-Za-z]", text):
             self.markup(self.source, *span, depth=depth + 1)
-            return
-        self.code.texts.append(Text(span[0], text, owner, element, before))
-        if "url(" in text:
-            self.style(*span)
+        else:
+            self.code.texts.append(Text(span[0], text, owner, element, before))
+            if "url(" in text:
+                self.style(*span)
 
     def content(self, start: int, end: int, element: Element) -> None:
         """Take the text that is all that an element holds."""
@@ -343,16 +340,23 @@ class _Reader:
     def attribute(self, name: Span, span: Span, element: Element) -> str:
         """Take the name of an attribute, which may be a class of UnoCSS: `<div i-ri:home-line />`."""
         said = self.text[slice(*name)]
-        element.spans[said] = span
+        element.attributes[said] = Text(span[0], self.text[slice(*span)])
         if re.search("(?:^|[:!])i-", said):
             self.code.texts.append(Text(name[0], said, element=element))
         return said
 
     def markup(self, source: str, start: int, end: int, *, depth: int) -> None:
         """Read elements, with the scripts, styles and expressions in them."""
-        regions = self.regions(source, start, end)
-        masked = _masked(source[start:end], [(region[0] - start, region[1] - start) for region, _ in regions])
-        nodes = self.parse("html", masked)[1]
+        found = (
+            (one.span(), one.span(one.lastindex or 0))
+            for one in (_MARKS_IN_STRINGS if KINDS.get(self.suffix) == "script" else _MARKS).finditer(
+                source, start, end
+            )
+        )
+        regions = _braced(source, start, end) if self.suffix in _BRACED else [*found]
+        nodes = self.parse(
+            "html", _masked(source[start:end], [(region[0] - start, region[1] - start) for region, _ in regions])
+        )[1]
         starts, owned = [region[0] for region, _ in regions], Owned()
         elements = {tag.start_byte: self.tag(start, tag, starts, owned, depth) for tag in nodes.get("tag", ())}
         for node in nodes.get("element", ()):
@@ -360,16 +364,18 @@ class _Reader:
             if [one.type for one in texts] == ["text"]:
                 first, last = start + texts[0].start_byte, start + texts[0].end_byte
                 self.content(first, last, elements[node.start_byte])
-                held = starts[bisect_left(starts, first) : bisect_left(starts, last)]
-                owned.update(dict.fromkeys(held, (CONTENT, elements[node.start_byte])))
-        is_whole = self.suffix in (".vue", ".svelte")
-        for raw in nodes.get("script", ()):
-            self.program(start + raw.start_byte, start + raw.end_byte, is_whole=is_whole)
-        for raw in nodes.get("style", ()):
-            self.style(start + raw.start_byte, start + raw.end_byte)
+                owned.update(
+                    dict.fromkeys(
+                        starts[bisect_left(starts, first) : bisect_left(starts, last)],
+                        (CONTENT, elements[node.start_byte]),
+                    )
+                )
+        is_built = self.suffix in (".vue", ".svelte")  # and must be valid
+        for kind in ("script", "style"):
+            for raw in nodes.get(kind, ()):
+                self.part(kind, start + raw.start_byte, start + raw.end_byte, is_whole=is_built)
         for (at, _), inside in regions:
-            owner, element = owned.get(at, ("", _NONE))
-            self.expression(inside, owner=owner, element=element, depth=depth)
+            self.expression(inside, *owned.get(at, ("", _NONE)), depth=depth)
 
     def tag(self, base: int, tag: Node, regions: Sequence[int], owned: Owned, depth: int) -> Element:
         """Take an element, with the values of its attributes: a string, an expression, or a string with some in it.
@@ -378,49 +384,42 @@ class _Reader:
         """
         name, *others = [one for one in tag.named_children if one.type != "ERROR" and one.end_byte > one.start_byte]
         span = base + tag.start_byte, base + tag.end_byte
-        element = Element(self.text[base + name.start_byte : base + name.end_byte], {}, span, {})
+        element = Element(self.text[base + name.start_byte : base + name.end_byte], span, {})
         self.code.elements.append(element)
         for one in (one for one in others if one.named_children):
             key, *values = one.named_children
-            place = base + one.start_byte, base + one.end_byte
-            owner = self.attribute((base + key.start_byte, base + key.end_byte), place, element)
+            owner = self.attribute(
+                (base + key.start_byte, base + key.end_byte), (base + one.start_byte, base + one.end_byte), element
+            )
             while values and values[0].type != "attribute_value":
                 values = values[0].named_children
-            if not values:
-                continue
-            span = base + values[0].start_byte, base + values[0].end_byte
-            element.attributes[owner] = self.text[slice(*span)]
-            bare = re.search(r"[\w-]+(?=[\])]*$)", owner)
-            meant = bare[0] if bare else owner
-            if _BOUND.match(owner):
-                self.expression(span, owner=meant, element=element, depth=depth)
-                continue
-            held = regions[bisect_left(regions, span[0] - 1) : bisect_left(regions, span[1])]
-            owned.update(dict.fromkeys(held, (meant, element)))
-            if self.source[span[0] - 1] != "{":
-                self.string(span, meant, element, "", depth=_DEEPEST)
+            meant = re.split(r"[^\w-]", owner.rstrip("])"))[-1] or owner
+            for span in ((base + value.start_byte, base + value.end_byte) for value in values[:1]):
+                if _BOUND.match(owner) or _JSON.match(self.source, *span):
+                    self.expression(span, meant, element, depth=depth)
+                elif self.source[span[0] - 1] != "{":
+                    self.string(span, meant, element, "", depth=_DEEPEST)
+                owned.update(
+                    dict.fromkeys(
+                        regions[bisect_left(regions, span[0] - 1) : bisect_left(regions, span[1])], (meant, element)
+                    )
+                )
         return element
-
-    def regions(self, source: str, start: int, end: int) -> Sequence[tuple[Span, Span]]:
-        """Find expressions in markup: each with its marks, and without."""
-        if self.suffix in _BRACED:
-            return _braced(source, start, end)
-        marks = _MARKS_IN_STRINGS if KINDS.get(self.suffix) == "script" else _MARKS
-        return [(found.span(), found.span(found.lastindex or 0)) for found in marks.finditer(source, start, end)]
 
     def style(self, start: int, end: int) -> None:
         """Read the addresses and strings of a style sheet."""
         sheet = _LINE_COMMENTS.sub(lambda found: " " * len(found[0]) if found[1] else found[0], self.source[start:end])
         lines = [0, *(found.end() for found in re.finditer(r"\r\n|[\n\r\f]", sheet))]
-        pending = tinycss2.parse_component_value_list(sheet, skip_comments=True)
-        while pending:
-            token = pending.pop()
-            pending += getattr(token, "content", None) or getattr(token, "arguments", None) or ()
-            if token.type in ("string", "url"):
-                at = sheet.find(token.value, lines[token.source_line - 1] + token.source_column - 1)
-                if at != -1:
-                    text = self.text[start + at : start + at + len(token.value)]
-                    self.code.texts.append(Text(start + at, text, "url"))
+        tokens = tinycss2.parse_component_value_list(sheet, skip_comments=True)
+        for token in tokens:
+            tokens += getattr(token, "content", None) or getattr(token, "arguments", None) or ()
+            at = (
+                sheet.find(token.value, (lines[token.source_line - 1] + token.source_column - 1))
+                if token.type in ("string", "url")
+                else -1
+            )
+            if at != -1:
+                self.code.texts.append(Text(start + at, self.text[start + at : start + at + len(token.value)], "url"))
 
     def find_members(self) -> None:
         """Find what of modules is used by the names that the modules have here."""
@@ -428,20 +427,14 @@ class _Reader:
         for one in sorted((one for one in self.code.imports if one.whole), key=lambda one: one.scope or _EVERYWHERE):
             wholes[one.whole].append((*(one.scope or _EVERYWHERE), one.module))
         uses = [use for script in self.scripts for use in script.members(wholes)] if wholes else []
-        for tag in self.code.elements:
-            whole, dot, name = tag.name.partition(".")
-            start = tag.span[0] + len(f"<{whole}.")
-            uses += [(whole, True, (start, start + len(name)))] if dot and whole in wholes else []
+        tags = ((tag.name.partition(".")[0], tag.name, tag.span[0] + 1) for tag in self.code.elements)
+        uses += [(of, True, (at + len(of) + 1, at + len(name))) for of, name, at in tags if of in wholes and of != name]
         for whole, is_named, span in uses:
-            module = _module_at(wholes[whole], span[0])
+            # the innermost block around it decides
+            behind = bisect_right(wholes[whole], (span[0], sys.maxsize, ""))
+            around = (one for one in reversed(wholes[whole][max(0, behind - 8) : behind]) if one[1] > span[0])
+            module = next(around, wholes[whole][0])[2]
             self.code.members.append((module, self.text[slice(*span)] if is_named else "", span))
-
-
-def _module_at(known: Sequence[tuple[int, int, str]], at: int) -> str:
-    """The module that a name stands for at a place: the innermost block around it decides."""
-    behind = bisect_right(known, (at, sys.maxsize, ""))
-    around = (one for one in reversed(known[max(0, behind - 8) : behind]) if one[1] > at)
-    return next(around, known[0])[2]
 
 
 @dataclass
@@ -464,6 +457,7 @@ class _Script:
     def read(self, owned: Owned, depth: int) -> None:
         """Take all that it says, but for members of modules."""
         nodes, code = self.nodes, self.reader.code
+        self.reader.scripts.append(self)
         elements = {tag.start_byte: self._element(tag, owned) for tag in nodes.get("tag", ())}
         owned = {
             node.start_byte: (name, _NONE) for name, value in self._named_values() for node in _values(value)
@@ -473,12 +467,17 @@ class _Script:
             if [one.type for one in inner] in (["jsx_text"], ["jsx_expression"]):
                 self.reader.content(*self.span(inner[0]), elements[node.start_byte])
                 owned |= {one.start_byte: (CONTENT, elements[node.start_byte]) for one in _values(inner[0])}
-        pairs = [node.named_children for node in nodes.get("array", ()) if node.named_child_count == 2]
-        before = {second.start_byte: self.said(first)[1:-1] for first, second in pairs}
-        for node in nodes.get("string", ()):
-            start, end = self.span(node)
-            owner, element = owned.get(node.start_byte, ("", _NONE))
-            self.reader.string((start + 1, end - 1), owner, element, before.get(node.start_byte, ""), depth)
+        before = {
+            second.start_byte: self.said(first)[1:-1]
+            for first, second in (node.named_children for node in nodes.get("array", ()) if node.named_child_count == 2)
+        }
+        for at, node in ((node.start_byte, node) for node in nodes.get("string", ())):
+            self.reader.string(
+                (self.base + at + 1, self.base + node.end_byte - 1),
+                *owned.get(at, ("", _NONE)),
+                before.get(at, ""),
+                depth,
+            )
         code.comments += map(self.span, nodes.get("comment", ()))
         code.exports.update(map(self.said, nodes.get("exported", ())))
         code.imports += filter(None, map(self._statement, nodes.get("statement", ())))
@@ -488,14 +487,12 @@ class _Script:
         """Take an element of JSX, and note which strings are values of its attributes."""
         around = tag.parent if tag.type == "jsx_self_closing_element" or not tag.parent else tag.parent.parent
         is_child = around is not None and around.type == "jsx_element"
-        element = Element(self.said(tag.child_by_field_name("name")), {}, self.span(tag), {}, is_child)
+        element = Element(self.said(tag.child_by_field_name("name")), self.span(tag), {}, is_child)
         self.reader.code.elements.append(element)
         for one in tag.children_by_field_name("attribute"):
             key, *values = one.named_children if one.type == "jsx_attribute" else [one]
             owner = self.reader.attribute(self.span(key), self.span(one), element)
-            if key is not one:
-                element.attributes[owner] = self.said(values[0])[1:-1] if values else ""
-                owned.update((node.start_byte, (owner, element)) for value in values for node in _values(value))
+            owned.update((node.start_byte, (owner, element)) for value in values for node in _values(value))
         return element
 
     def _named_values(self) -> Iterator[tuple[str, Node | None]]:
@@ -513,11 +510,15 @@ class _Script:
             is_named = not index or index.type == "string"
             if whole in wholes:
                 yield whole, is_named, (start + bool(index), end - bool(index)) if is_named else self.span(node)
+        for node in self.nodes.get("variable", ()):
+            whole = self.said(node.child_by_field_name("value"))
+            for one in self._pattern(node.child_by_field_name("name"))[0] if whole in wholes else ():
+                yield whole, True, (one.start, one.start + len(one.name))
 
     def _statement(self, node: Node) -> Import | None:
         """Read what an import or an export takes of a module."""
         names: list[Specifier] = []
-        module, whole, is_type, pending = node.child_by_field_name("source"), "", False, [*node.children]
+        module, whole, pending = node.child_by_field_name("source"), "", [*node.children]
         for one in pending:
             match one.type:
                 case "import_clause" | "named_imports" | "export_clause":
@@ -532,17 +533,21 @@ class _Script:
                     names.append(self._specifier(one)._replace(name="default"))
                 case "import_specifier" | "export_specifier":
                     names.append(self._specifier(one))
-                case "type":
-                    is_type = True
         form: Form = "export" if node.type == "export_statement" else "import"
+        is_type = any(one.type == "type" for one in node.children)
         return self._import(module, form, node, (names, whole), is_type=is_type) if module else None
 
     def _specifier(self, node: Node) -> Specifier:
         """Read `type Bell as Ring`, `Bell: Ring`, `Bell`."""
         name = node.child_by_field_name("name") or node.child_by_field_name("key") or node
         local = node.child_by_field_name("alias") or node.child_by_field_name("value") or name
-        is_type = any(one.type == "type" for one in node.children)
-        return Specifier(self.said(name), self.said(local), *self.span(name), is_type, self.span(node))
+        return Specifier(
+            self.said(name),
+            self.said(local),
+            self.span(name)[0],
+            any(one.type == "type" for one in node.children),
+            self.span(node),
+        )
 
     def _pattern(self, node: Node | None) -> tuple[Sequence[Specifier], str]:
         """What `const { Bell, X: Close } =` and `const icons =` take."""
@@ -557,39 +562,42 @@ class _Script:
         function, arguments = (call and call.child_by_field_name(name) for name in ("function", "arguments"))
         method = function and function.child_by_field_name("property")
         name = self.said(function) if function and function.type in ("identifier", "import") else ""
-        first = next(iter(arguments.named_children if arguments else ()), None)
-        return f".{self.said(method)}" if method else name, first
+        return f".{self.said(method)}" if method else name, next(
+            iter(arguments.named_children if arguments else ()), None
+        )
 
     def _call(self, node: Node) -> Import | None:
         """Read what is taken of a module while it runs: `const { Bell } = require("x")`, `(await import("x")).Bell`,
         `import("x").then((m) => m.Bell)`.
         """
         name, module = self._called(node)
-        if not module or module.type != "string":
+        form: Form = "mock" if name in _MOCKS else "call"
+        if not module or module.type != "string" or name not in (*_MOCKS, "import", "require"):
             return None
-        if name not in ("import", "require"):
-            return self._import(module, "mock", node) if name in _MOCKS else None
         user = node.parent
         while user and user.type in ("await_expression", "parenthesized_expression", "as_expression"):
             user = user.parent
         around = user.parent if user else None
-        form: Form = "call"
-        used, taken, scope = node, self._pattern(None), None
-        match user.type if user else "":
+        match user.type if user and form == "call" else "":
             case "arguments" if self._called(around)[0] in _MOCKS:  # `vi.mock(import("x"))`
-                form = "mock"
-            case "variable_declarator" if user:
-                used, taken, block = user, self._pattern(user.child_by_field_name("name")), around and around.parent
-                scope = self.span(block) if block and block.type != "program" else None
+                return self._import(module, "mock", node)
+            case "variable_declarator" if user and around and (block := around.parent):
+                return self._import(
+                    module,
+                    "call",
+                    user,
+                    self._pattern(user.child_by_field_name("name")),
+                    scope=(self.span(block) if block.type != "program" else None),
+                )
             case "member_expression" if user and (asked := user.child_by_field_name("property")):
                 if self.said(asked) != "then":
-                    used, taken = user, ([self._specifier(asked)], "")
-                elif then := self._called(around)[1]:
+                    return self._import(module, "call", user, ([self._specifier(asked)], ""))
+                if then := self._called(around)[1]:
                     parameter = then.child_by_field_name("parameter") or then.child_by_field_name("parameters")
                     while parameter and parameter.type in ("formal_parameters", "required_parameter"):
                         parameter = next(iter(parameter.named_children), None)
-                    taken, scope = self._pattern(parameter), self.span(then)
-        return self._import(module, form, used, taken, scope=scope)
+                    return self._import(module, "call", node, self._pattern(parameter), scope=self.span(then))
+        return self._import(module, form, node)
 
     def _import(
         self,
@@ -601,21 +609,21 @@ class _Script:
         scope: Span | None = None,
         is_type: bool = False,
     ) -> Import:
-        name, start = self.said(module)[1:-1], self.base + module.start_byte + 1
-        return Import(name, start, form, self.span(node), tuple(taken[0]), taken[1], scope, is_type)
+        start, whole = self.base + module.start_byte + 1, taken[1]
+        return Import(self.said(module)[1:-1], start, form, self.span(node), tuple(taken[0]), whole, scope, is_type)
 
 
 def _values(node: Node | None) -> Iterator[Node]:
     """The strings that an expression may have as its value."""
     pending = [node] if node else []
-    while pending:
-        one = pending.pop()
+    for one in pending:
         operator = one.child_by_field_name("operator")
-        chosen = _CHOSEN_VALUES.get(operator.type if operator else one.type, ())
         if one.type in ("string", "template_string"):
             yield one
         pending += one.named_children if one.type in _AROUND_VALUES else ()
-        pending += filter(None, map(one.child_by_field_name, chosen))
+        pending += filter(
+            None, map(one.child_by_field_name, _CHOSEN_VALUES.get(operator.type if operator else one.type, ()))
+        )
 
 
 def _braced(source: str, start: int, end: int) -> Sequence[tuple[Span, Span]]:
@@ -641,7 +649,9 @@ def _masked(source: str, spans: Sequence[Span]) -> str:
     parts, place = [], 0
     for start, end in spans:
         word = re.sub(r"[^\n]", "_", source[start:end])
-        is_value = source[max(0, start - 1) : start] == "=" and end - start > 1
-        parts += [source[place:start], f'"{word[1:-1]}"' if is_value else word]
+        parts += [
+            source[place:start],
+            f'"{word[1:-1]}"' if (source[max(0, start - 1) : start] == "=" and end - start > 1) else word,
+        ]
         place = end
     return "".join((*parts, source[place:]))

@@ -176,10 +176,27 @@ def map(  # noqa: PLR0913 - one option each
       icons map src/ --to lucide
       icons map src/ --to lucide --mapping mapping.csv --write
     """
-    from search.code.choices import choose, mapping_page, read_choices, to_csv
-    from search.code.map import map_icons, mapped_json, source_names, source_sets, target_set
-    from search.code.places import icons_named, read_names, unread
-    from search.code.rewrite import diff_of, kept_as_it_is, rewrite, rewritten_json, write_changes
+    from search.code.map import (
+        choose,
+        map_icons,
+        mapped_json,
+        mapping_page,
+        read_choices,
+        source_names,
+        source_sets,
+        target_set,
+        to_csv,
+    )
+    from search.code.rewrite import (
+        diff_of,
+        icons_named,
+        kept_as_it_is,
+        read_names,
+        rewrite,
+        rewritten_json,
+        unread,
+        write_changes,
+    )
 
     refuse_two(("--json", as_json), ("--csv", as_csv))
     corrections = read_choices(choices) if choices else {}
@@ -236,7 +253,7 @@ _MOST_OTHERS = 3
 
 def _place_lines(rewritten: "Rewritten", *, is_written: bool, is_long: bool) -> Iterator[str]:
     """Name the places that were found, and what becomes of them; the last line adds them up."""
-    from search.code.places import FATES
+    from search.code.rewrite import FATES
 
     words = {"changed": "changed" if is_written else "to change", "doubtful": "doubtful", "by hand": "not changed"}
     counted = []

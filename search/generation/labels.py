@@ -1,10 +1,10 @@
 """The values of each kind (set, style, licence, category, tag) and which one is meant; which sets come first."""
 
+import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -18,6 +18,9 @@ from indexer.sources.records import FAMILIES, family
 from search.words.codes import SetNames
 
 _NEAR = 5
+_ALIKE = 70
+"""Of 100: "thick" is not "thin"."""
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -73,17 +76,21 @@ class Labels:
         if self.kind == "set" and (meant := self.set_names.meant(value)):
             return list(meant)
         if folded not in self._codes:
-            message = unknown(self.kind, value, self._near(folded))
+            most = [self.values[code] for code in np.argsort(-self.n, kind="stable")[:_NEAR]]
+            message = unknown(self.kind, value, self._near(folded), most=most)
             raise UnknownSetError(message, name=value) if self.kind == "set" else IconsError(message)
         return self._codes[folded]
 
     def _near(self, folded: str) -> list[str]:
-        """Values that are spelt, or titled, much like one that is none."""
-        known = {title.lower(): value for title, value in zip(self.titles, self.values, strict=True)}
-        known |= {family: family for family in (FAMILIES if self.kind == "licence" else ())}
-        known |= {spelling: self.values[codes[0]] for spelling, codes in self._codes.items()}
-        near = get_close_matches(folded, known, n=_NEAR, cutoff=0.4) or sorted(known)[:_NEAR]
-        return list(dict.fromkeys(known[name] for name in near))
+        """Values that are spelt much like one that is none, or have a word in their title that is."""
+        from rapidfuzz import fuzz, process
+
+        known: dict[str, list[str]] = {family: [family] for family in (FAMILIES if self.kind == "licence" else ())}
+        for value, title in zip(self.values, self.titles, strict=True):
+            for said in {compared(self.kind, value), title.lower(), *_WORD.findall(f"{value} {title}".lower())}:
+                known.setdefault(said, []).append(value)
+        near = process.extract(folded, list(known), scorer=fuzz.ratio, score_cutoff=_ALIKE, limit=_NEAR)
+        return list(dict.fromkeys(value for said, *_ in near for value in known[said]))[:_NEAR]
 
     @cached_property
     def set_names(self) -> SetNames:
@@ -107,8 +114,7 @@ class Labels:
         return codes
 
 
-def unknown(kind: str, value: object, near: Sequence[object]) -> str:
-    """Say that a value is none of a kind's, and which near ones are."""
-    if not near:
-        return f'no {kind} "{value}" in this library: no icon of it states one'
-    return f'no {kind} "{value}" in this library; near: {", ".join(map(str, near))}'
+def unknown(kind: str, value: object, near: Sequence[object], *, most: Sequence[str] = ()) -> str:
+    """Say that a value is none of a kind's, and which near ones are, else which most icons have."""
+    said = f"; near: {', '.join(map(str, near))}" if near else f"; the most frequent are {', '.join(most)}"
+    return f'no {kind} "{value}" in this library{said if near or most else ": no icon of it states one"}'

@@ -109,12 +109,12 @@ def _ways(compared: Compared) -> Iterator[tuple[str, Floats]]:
 
 
 def _judged(row: Row, evidence: Floats, side: Side) -> Judged:
-    best = best_of(evidence, side, BY_BOTH)
+    rows, probability = best_of(evidence, side, BY_BOTH)
     right = [side.by_name[name] for name in row.accepted if name in side.by_name]
     drawings, words = {side.drawings[it] for it in right}, {side.rows[it].words for it in right}
-    is_right = (side.drawings[it] in drawings or side.rows[it].words in words for it in best.rows)
-    names = (side.rows[it].name for it in best.rows)
-    return Judged(row, tuple(names), tuple(is_right), best.probability < DOUBTFUL)
+    is_right = (side.drawings[it] in drawings or side.rows[it].words in words for it in rows)
+    names = (side.rows[it].name for it in rows)
+    return Judged(row, tuple(names), tuple(is_right), probability < DOUBTFUL)
 
 
 def _lines(measured: Mapping[str, Measured]) -> Iterator[str]:

@@ -168,7 +168,7 @@ def test_a_tag_is_meant_however_it_is_spelt(facets: Facets, told: list[Told], sp
         (Filters(sets=("rond",)), 'no set "rond" in this library; near: round'),
         (Filters(licences=("permisive",)), 'no licence "permisive" in this library; near: permissive'),
         (Filters(tags=("rounded",)), 'no tag "rounded" in this library; near: round'),
-        (Filters(styles=("",)), 'no style "" in this library; near: filled, outline'),
+        (Filters(styles=("thick",)), 'no style "thick" in this library; the most frequent are filled, outline'),
         (Filters(sizes=(20,)), 'no size "20" in this library; near: 16, 24'),
     ],
 )

@@ -14,8 +14,7 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.code.map import map_icons
-from search.code.places import icons_named, read_names
-from search.code.rewrite import rewrite, write_changes
+from search.code.rewrite import icons_named, read_names, rewrite, write_changes
 from search.drawings.frameworks import capitals
 from search.engine import SearchEngine
 
@@ -38,8 +37,7 @@ def modules() -> Path:
 def engine(modules: Path, tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
     library = Library(tmp_path_factory.mktemp("sets") / "library")
     sources = [modules / "@iconify-json" / key for key in ("fa6-solid", "lucide")]
-    how = EmbedOptions(workers=0)
-    index(library, IndexOptions(sources=sources, devices="cpu", embed=how), Silent())
+    index(library, IndexOptions(sources=sources, devices="cpu", embed=EmbedOptions(workers=0)), Silent())
     return SearchEngine.open(library.root)
 
 
@@ -62,8 +60,8 @@ def test_code_that_was_moved_compiles_and_is_left_alone_the_next_time(
 ) -> None:
     names = sorted({f"Fa{capitals(row.name)}" for row in read_table(bundled("eval/mapping-fa6-lucide.csv"))})
     uses = "\n".join(f'  <{name} size={{20}} className="icon" color="navy" />' for name in names)
-    imports = f'import {{ {", ".join(names)} }} from "react-icons/fa6";'
-    (tmp_path / "icons.tsx").write_text(f"{imports}\n\nexport const all = <>\n{uses}\n</>;\n")
+    code = f"""import {{ {", ".join(names)} }} from "react-icons/fa6";\n\nexport const all = <>\n{uses}\n</>;\n"""
+    (tmp_path / "icons.tsx").write_text(code)
     (tmp_path / "tsconfig.json").write_text(json.dumps(_CONFIG))
     (tmp_path / "node_modules").symlink_to(modules)
     assert _compiled(tmp_path, modules) == ""

@@ -9,9 +9,20 @@ import pytest
 from indexer.arrays import Floats, spread_of
 from indexer.errors import IconsError
 from indexer.library.folder import Library
-from search.code.choices import COLUMNS, Choice, choose, read_choices, to_csv
 from search.code.compare import BY_BOTH, N_CANDIDATES, Side, best_of, open_side
-from search.code.map import Mapped, Name, map_icons, source_names, source_sets, target_set
+from search.code.map import (
+    COLUMNS,
+    Choice,
+    Mapped,
+    Name,
+    choose,
+    map_icons,
+    read_choices,
+    source_names,
+    source_sets,
+    target_set,
+    to_csv,
+)
 from search.engine import SearchEngine
 
 
@@ -51,11 +62,11 @@ def test_candidates_are_other_drawings_and_other_names_best_first(engine: Search
 def test_of_variants_the_plain_one_is_taken_or_the_one_of_a_look(side: Side) -> None:
     plain, filled = side.by_name["star"], side.by_name["star-filled"]
     evidence = evidence_for(side, {plain: 20, filled: 25})
-    assert best_of(evidence, side, BY_BOTH).probability > 0.95
-    assert best_of(evidence / 20, side, BY_BOTH).probability < 0.1
-    assert best_of(evidence, side, BY_BOTH).rows[0] == plain
-    assert best_of(evidence, side, BY_BOTH, look=side.looks[filled]).rows[0] == filled
-    assert best_of(evidence, side, BY_BOTH, look="sharp").rows[0] == plain
+    assert best_of(evidence, side, BY_BOTH)[1] > 0.95
+    assert best_of(evidence / 20, side, BY_BOTH)[1] < 0.1
+    assert best_of(evidence, side, BY_BOTH)[0][0] == plain
+    assert best_of(evidence, side, BY_BOTH, look=side.looks[filled])[0][0] == filled
+    assert best_of(evidence, side, BY_BOTH, look="sharp")[0][0] == plain
     assert side.own_look(filled) == side.looks[filled] != side.own_look(plain)
     assert side.own_look(side.by_name["bell"]) is None
 
@@ -68,39 +79,46 @@ def evidence_for(side: Side, values: dict[int, float]) -> Floats:
 
 def test_of_the_names_of_a_drawing_the_sources_own_is_taken_else_one_with_tags_else_the_first(side: Side) -> None:
     rows = [side.by_name[name] for name in ("arrow-right", "bell-plus", "map-pin", "cigarette")]
-    drawings = side.drawings.copy()
-    drawings[rows] = drawings[rows[0]]
-    side = replace(side, drawings=drawings)
+    is_one = np.isin(np.arange(len(side.ids)), rows)
+    side = replace(side, drawings=np.where(is_one, side.drawings[rows[0]], side.drawings))
     assert side.is_tagged[rows].tolist() == [False, False, True, True]
     evidence = evidence_for(side, {rows[0]: 20})
-    taken = [
-        side.rows[best_of(evidence, side, BY_BOTH, name=name).rows[0]].name for name in ("bell-plus", "bell", None)
-    ]
+    taken = [side.rows[best_of(evidence, side, BY_BOTH, name=name)[0][0]].name for name in ("bell-plus", "bell", None)]
     assert taken == ["bell-plus", *[side.rows[min(rows[2:])].name] * 2]
     side = replace(side, is_tagged=np.zeros(len(side.ids), bool))
-    assert best_of(evidence, side, BY_BOTH, name="bell").rows[0] == min(rows)
+    assert best_of(evidence, side, BY_BOTH, name="bell")[0][0] == min(rows)
 
 
 def test_the_spread_of_all_pairs_is_what_the_pairs_have() -> None:
-    random = np.random.default_rng(0)
-    left, right = random.normal(size=(40, 8)).astype(np.float32), random.normal(size=(30, 8)).astype(np.float32)
-    pairs = left @ right.T
-    found = spread_of(left, right)
+    left, right = np.split(np.random.default_rng(0).normal(size=(70, 8)).astype(np.float32), [40])
+    pairs, found, of_each = left @ right.T, spread_of(left, right), spread_of(left, right, of_each=True)
     assert (found.mean, found.deviation) == pytest.approx((float(pairs.mean()), float(pairs.std())), abs=1e-4)
-    of_each = spread_of(left, right, of_each=True)
     assert of_each.mean == pytest.approx(pairs.mean(axis=0), abs=1e-4)
     assert of_each.deviation == pytest.approx(pairs.std(axis=0), abs=1e-4)
     assert of_each.of(pairs).std(axis=0) == pytest.approx(1, abs=1e-3)
 
 
 def test_names_are_of_the_set_that_is_given_beside(engine: SearchEngine) -> None:
-    names = source_names(engine, ["home", " mdi:bell ", "# no", "", "home"], ["mdi"])
-    assert names == [Name("mdi", "home"), Name("mdi", "bell")]
+    assert source_names(engine, ["home", " mdi:bell ", "# no", "", "home"], ["mdi"]) == [
+        Name("mdi", "home"),
+        Name("mdi", "bell"),
+    ]
     assert source_names(engine, ["home"], []) == [Name("", "home")]
     assert len(source_names(engine, [], ["mdi"])) >= 3
-    for lines, sets, why in (([], [], "no name to map"), (["ti:home"], ["mdi"], '"ti:home" is of "ti"')):
-        with pytest.raises(IconsError, match=why):
-            source_names(engine, lines, sets)
+
+
+@pytest.mark.parametrize(
+    ("lines", "sets", "why"),
+    [
+        ([], [], "no name to map"),
+        (["ti:home"], ["mdi"], '"ti:home" is of "ti"'),
+        (["hoome", "bel"], ["mdi"], r'mdi has no icon "hoome" \(near: mdi:home\); mdi has no icon "bel"'),
+        (["x"] * 3 + [f"mdi:{n}" for n in range(20_000)], [], "20,001 names to map; give 20,000 or fewer"),
+    ],
+)
+def test_names_that_are_none_are_refused(engine: SearchEngine, lines: list[str], sets: list[str], why: str) -> None:
+    with pytest.raises(IconsError, match=why):
+        source_names(engine, lines, sets)
 
 
 def test_sets_are_called_by_key_or_title_and_may_be_of_iconify_alone(engine: SearchEngine) -> None:
@@ -114,17 +132,15 @@ def test_csv_comes_back_as_what_a_person_chose(engine: SearchEngine, tmp_path: P
     found = mapped(engine, Name("mdi", "star"), Name("mdi", "bell"), Name("", "plus"))
     doubtful = replace(found.mappings[2], is_doubtful=True)  # which nobody touches
     found = replace(found, mappings=[*found.mappings[:2], doubtful])
-    written = tmp_path / "mapping.csv"
-    written.write_text(to_csv(found))
+    (written := tmp_path / "mapping.csv").write_text(to_csv(found))
     assert written.read_text().splitlines()[0] == ",".join(COLUMNS)
     choices = {**read_choices(written)}
     for encoding, separator in (("utf-8-sig", ";"), ("utf-16", "\t"), ("cp1252", ";")):  # as Excel saves it
         text = written.read_text().replace(",", separator).replace("source", "Source ")
         (saved := tmp_path / "saved.txt").write_bytes(text.replace("\n", "\r\n").encode(encoding))
         assert read_choices(saved) == choices
-    choices["mdi:star"] = Choice("lucide:map-pin", is_doubtful=False)
-    choices["mdi:bell"] = Choice("", is_doubtful=False)
-    chosen = choose(engine, found, choices)
+    said = {"mdi:star": Choice("lucide:map-pin", is_doubtful=False), "mdi:bell": Choice("", is_doubtful=False)}
+    chosen = choose(engine, found, choices | said)
     assert targets(chosen)[:2] == ["map-pin", None] and chosen.mappings[2] == doubtful
     first = chosen.mappings[0]
     assert first.is_chosen and first.probability == 1.0 and found.mappings[0].target in first.candidates

@@ -1,13 +1,17 @@
 """Are icons found wherever code names them, exactly where they stand, and nowhere else?"""
 
 import time
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from search.code.names import scan
+from search.code.files import Project
+from search.code.names import scan as scan_in
 from search.code.syntax import parse
+
+scan = partial(scan_in, project=Project(()))
 
 
 def _names(text: str, path: str = "App.tsx") -> list[tuple[str, str, str]]:
@@ -111,6 +115,26 @@ def _names(text: str, path: str = "App.tsx") -> list[tuple[str, str, str]]:
         ('<use xlink:href="/sprite.svg#cart" />', [("cart", "", "cart")]),
         ('<a href="#top">up</a>', []),
         ('import Logo from "./icons/logo.svg?react"', [("./icons/logo.svg", "", "./icons/logo.svg")]),
+        (
+            'import * as I from "lucide-react"; const { Bell, X: Y } = I',
+            [("Bell", "lucide", "bell"), ("X", "lucide", "x")],
+        ),
+        (
+            "const Q = /[`\"]/g, u = /^a:\\/\\//.test(b) ? 'mdi:x' : `${c ? `mdi:bell` : d}`",
+            [("mdi:x", "mdi", "x"), ("mdi:bell", "mdi", "bell")],
+        ),
+        (
+            "<A @click=\"x = 'mdi:x'\" onclick=\"go('mdi:bell')\" a='[\"mdi:home\"]' v-bind=\"{ icon: 'mdi:cog' }\"/>",
+            [(f"mdi:{one}", "mdi", one) for one in ("x", "bell", "home", "cog")],
+        ),
+        (
+            '<mat-icon fontIcon="home"></mat-icon><mat-icon fontSet="own" fontIcon="star"></mat-icon>',
+            [("home", "ic", "baseline-home")],
+        ),
+        (
+            "<script>let { a = 'mdi:x' }: B = $props();</script>{#snippet b(c: D)}<A icon='mdi:bell'/>{/snippet}",
+            [("mdi:x", "mdi", "x"), ("mdi:bell", "mdi", "bell")],
+        ),
     ],
 )
 def test_each_form_is_read(code: str, found: list[tuple[str, str, str]]) -> None:
@@ -126,7 +150,9 @@ def test_what_stands_in_comments_names_nothing() -> None:
     """
     assert _names(code) == [("mdi:home", "mdi", "home"), ("mdi:cog", "mdi", "cog")]
     page = """<!-- <i class="mdi mdi-home"></i> --><i class="mdi
-      mdi-cog"></i><style>/* url(a.svg) */ .x { mask: url("./b.svg"), url(./c.svg) }</style>"""
+      mdi-cog"></i>{{!-- <i class="mdi mdi-x"></i> "mdi:x" --}}{# "mdi:x" #}
+      <style>/* url(a.svg) */ .x { mask: url("./b.svg"), url(./c.svg) }</style>"""
+    assert _names("Use `<Icon icon='mdi:x'>`.", "a.md") == []
     assert _names(page, "a.html") == [("mdi-cog", "mdi", "cog"), ("./b.svg", "", "./b.svg"), ("./c.svg", "", "./c.svg")]
 
 

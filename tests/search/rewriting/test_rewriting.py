@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from indexer.library.folder import Library
-from search.code.choices import Choice, choose
-from search.code.map import map_icons
-from search.code.places import icons_named, read_names
-from search.code.rewrite import Rewritten, diff_of, write_changes
+from search.code.map import Choice, choose, map_icons
+from search.code.rewrite import Rewritten, diff_of, icons_named, read_names, write_changes
 from search.code.rewrite import rewrite as rewrite_code
 from search.engine import SearchEngine
 
@@ -29,8 +27,15 @@ STANDS = {
 }
 HOME = 'x("mdi:home");'
 Rewrite = Callable[..., Rewritten]
+KILLED = """import os, signal, sys; from pathlib import Path; from indexer.library.durable import replace_file
+Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+replace_file(Path(sys.argv[1]), b'half')"""
 KEPT = ("st_mode", "st_uid", "st_gid", "st_nlink")
 REACT = ('import { FaHouse } from "react-icons/fa6";', 'import { Home as FaHouse } from "lucide-react";')
+AWESOME = 'import { FontAwesomeIcon } from "@fortawesome/react-fontawesome";\n'
+SOLID = 'import { faHouse, faStar } from "@fortawesome/free-solid-svg-icons";\n'
+LIBRARY = 'import { library } from "@fortawesome/fontawesome-svg-core";\n'
+HEAD = AWESOME + SOLID
 CASES = {
     "one name": ("a.tsx", *REACT),
     "a name of its own": (
@@ -111,12 +116,6 @@ CASES = {
         'export { Home, Home as Start } from "lucide-react";',
     ),
     "a comment says nothing": ("a.ts", '// "mdi:home"\nx("mdi:home");', '// "mdi:home"\nx("lucide:home");'),
-}
-AWESOME = 'import { FontAwesomeIcon } from "@fortawesome/react-fontawesome";\n'
-SOLID = 'import { faHouse, faStar } from "@fortawesome/free-solid-svg-icons";\n'
-LIBRARY = 'import { library } from "@fortawesome/fontawesome-svg-core";\n'
-HEAD = AWESOME + SOLID
-CASES |= {
     "elements that draw what is imported": (
         "a.tsx",
         f'{HEAD}// faHouse\na(<FontAwesomeIcon\n icon={{faHouse}} size="lg"\n className="x" fixedWidth />);\n'
@@ -151,8 +150,9 @@ CASES |= {
         "a.vue",
         f'<script setup>\n{SOLID}</script>\n<template><font-awesome-icon icon="fa-solid fa-house" v-if="a" />\n'
         '<FontAwesomeIcon :icon="on ? faHouse : faStar" /></template>',
-        '<script setup>\nimport { Home, Star } from "@lucide/vue";\n</script>\n<template><Home size="1em" v-if="a" />\n'
-        '<component :is="on ? Home : Star" size="1em" /></template>',
+        '<script setup>\nimport { Home, Star } from "@lucide/vue";\n</script>\n<template>'
+        '<Home width="1em" height="1em" v-if="a" />\n'
+        '<component :is="on ? Home : Star" width="1em" height="1em" /></template>',
     ),
     "elements of svelte": (
         "a.svelte",
@@ -179,7 +179,8 @@ BY_HAND = {
     "an element that holds something": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}}>x</FontAwesomeIcon>, faStar);",
     "an element of no size that is known": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}} size={{n}} />, faStar);",
     "an element of which something is spread": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}} {{...b}} />, faStar);",
-    "an attribute of the old component alone": 'import { FaHouse } from "react-icons/fa6"; a(<FaHouse sx={b} />);',
+    "an attribute of the old component alone": 'import { FaHouse } from "react-icons/fa6"; a(<FaHouse title="b" />);',
+    "another package of Font Awesome": 'import fa from "@fortawesome/fontawesome";\n' + SOLID,
     "an element in a page that has no script": '<script>export default {};</script><font-awesome-icon icon="house" />',
     "two that would be one": f"{AWESOME}{SOLID.replace('Star', 'House as h')}"
     "a(<FontAwesomeIcon icon={on ? faHouse : h} />);",
@@ -257,25 +258,21 @@ def test_a_word_that_may_be_no_icon_and_one_that_nothing_stands_for_stay(rewrite
 
 def test_a_file_that_changed_meanwhile_is_not_written(rewrite: Rewrite, tmp_path: Path) -> None:
     found = rewrite({"a.ts": HOME})
-    file = tmp_path / "a.ts"
-    file.write_text('x("mdi:home", 1);')
+    (file := tmp_path / "a.ts").write_text('x("mdi:home", 1);')
     assert write_changes(found.changes) == [(file, "it has changed since it was read")]
     assert file.read_text() == 'x("mdi:home", 1);'
 
 
 def test_a_file_keeps_its_owner_its_permissions_and_a_link_to_it(rewrite: Rewrite, tmp_path: Path) -> None:
-    file = tmp_path / "a.ts"
-    file.touch(0o750)
+    (file := tmp_path / "a.ts").touch(0o750)
     if os.geteuid() == 0:
         os.chown(file, 1234, 2345)
-    (tmp_path / "b.ts").symlink_to("a.ts")
-    changes = [replace(change, path=tmp_path / "b.ts") for change in rewrite({"a.ts": HOME}).changes]
-    before = file.stat()
-    assert write_changes(changes) == []
-    after = file.stat()
-    assert file.read_text() == 'x("lucide:home");'
-    assert [getattr(after, name) for name in KEPT] == [getattr(before, name) for name in KEPT]
-    assert (tmp_path / "b.ts").is_symlink() and len(list(tmp_path.iterdir())) == 2
+    (link := tmp_path / "b.ts").symlink_to("a.ts")
+    changes = [replace(change, path=link) for change in rewrite({"a.ts": HOME}).changes]
+    before = [getattr(file.stat(), name) for name in KEPT]
+    assert write_changes(changes) == [] and file.read_text() == 'x("lucide:home");'
+    assert [getattr(file.stat(), name) for name in KEPT] == before
+    assert link.is_symlink() and len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_file_that_would_lose_something_stays_and_the_others_are_written(rewrite: Rewrite, tmp_path: Path) -> None:
@@ -305,10 +302,7 @@ def test_what_a_killed_writer_has_left_goes_with_the_next_one(rewrite: Rewrite, 
     """Killed where the file aside is whole and about to take its name."""
     changes = rewrite({"a.ts": HOME}).changes
     (tmp_path / f".aside-{os.getppid()}-0123abcd-a.ts").write_text("of one who still writes")
-    writer = "import os, signal, sys; from pathlib import Path; from indexer.library.durable import replace_file\n"
-    writer += "Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-    writer += "replace_file(Path(sys.argv[1]), b'half')"
-    subprocess.run([sys.executable, "-c", writer, tmp_path / "a.ts"], check=False)
+    subprocess.run([sys.executable, "-c", KILLED, tmp_path / "a.ts"], check=False)
     assert len(list(tmp_path.iterdir())) == 3
     assert write_changes(changes) == []
     assert sorted(one.name for one in tmp_path.iterdir()) == [f".aside-{os.getppid()}-0123abcd-a.ts", "a.ts"]

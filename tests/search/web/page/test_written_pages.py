@@ -11,8 +11,7 @@ import pytest
 from PIL import Image
 from site_of_icons import click, shows
 
-from search.code.choices import mapping_page
-from search.code.map import Candidate, IconMapping, Mapped, Name
+from search.code.map import Candidate, IconMapping, Mapped, Name, mapping_page
 from search.results import Hit
 from search.screens.locate import LocatedFile
 from search.screens.locate_page import located_page
