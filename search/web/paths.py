@@ -175,11 +175,15 @@ async def sets(service: Served) -> Response:
 async def why(icon: IconKey, service: Served, asked: Annotated[WordParameters, Query()]) -> Response:
     """Tell what each part of a search for some words says of an icon, beside the icon that comes first."""
 
-    also = {"filters": asked.filters(), "window": asked.window()}
-    told = service.ask(
-        lambda engine: written(ExplanationAnswer, engine.explain(asked.query(), id_of(engine, icon), **also))
+    filters, window = asked.filters(), asked.window()
+    return as_json(
+        await service.ask(
+            lambda engine: written(
+                ExplanationAnswer,
+                engine.explain(asked.query(), id_of(engine, icon), filters=filters, window=window),
+            )
+        )
     )
-    return as_json(await told)
 
 
 @open_router.get(
