@@ -1,6 +1,6 @@
 """Builds libraries of icons: scan, embed, merge, publish."""
 
-from indexer.telemetry import LIBRARIES, silence
+from indexer.process import LIBRARIES, silence
 
 # The one thing done at an import: packages that report home do it as soon as they are imported themselves.
 silence(LIBRARIES)

@@ -31,12 +31,11 @@ from indexer.languages.letters import AUTO
 from indexer.library.bundled import bundled
 from indexer.library.folder import Generation, Library, noted_changes, require
 from indexer.library.plans import Plan
-from indexer.library.shards import Coverage, read_coverage, unread_images
+from indexer.library.shards import Accounting, Coverage, read_coverage, unread_images
 from indexer.library.stores import open_store
-from indexer.library.traits import Accounting
 from indexer.merging.manifest import WEIGHTS, answering_manifest
 from indexer.process import give_back_memory
-from indexer.reports.timings import TIMINGS
+from indexer.reports.terminal import TIMINGS
 
 Stage = Callable[[str], None]
 """Takes the title of a step that begins."""

@@ -1,4 +1,4 @@
-"""What a process asks of its machine: a share of the cores within its control groups, memory used again, an end."""
+"""What a process asks of its machine: a share of the cores, memory used again, no telemetry, an end."""
 
 import ctypes
 import math
@@ -10,10 +10,28 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import NoReturn
+
+LIBRARIES = {
+    "ORT_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+    "DO_NOT_TRACK": "1",
+}
+"""By package: onnxruntime (from 1.31 on it looks up a host and keeps a device id at home); huggingface_hub, also under
+open_clip and transformers; its command line; whatever keeps to donottrack.sh. More in docs/reliability.md."""
+SERVERS = {"OTEL_SDK_DISABLED": "true"}
+"""FastAPI and mcp export requests where the environment names a collector. For processes that are a server of ours: a
+program that uses `SearchEngine` may well want its own traces."""
+
+
+def silence(settings: Mapping[str, str]) -> None:
+    """Tell packages that report home not to. What the user has set stays; processes started later inherit it."""
+    for name, value in settings.items():
+        os.environ.setdefault(name, value)
 
 
 def cpu_quota(root: Path = Path("/")) -> float | None:

@@ -13,16 +13,32 @@ import numpy as np
 
 from indexer.arrays import Pixels
 from indexer.errors import LibraryError, SourceError, UnknownSetError, UnreachableError
-from indexer.library.folder import Generation, Library, LibraryElsewhere, library_at
-from indexer.library.preferences import known_preferences, read_preferences
+from indexer.library.folder import (
+    Generation,
+    Library,
+    LibraryElsewhere,
+    known_preferences,
+    library_at,
+    read_preferences,
+)
 from indexer.merging.manifest import Manifest
-from search.answering.answer import answer, explain
-from search.answering.details import find_icon, hits_of, set_cards, show_icon
+from search.answering.answer import answer, explain, find_icon, hits_of, set_cards, show_icon
 from search.generation.opened import Opened, Source, source_of
 from search.pictures import look_up, showing
-from search.query import Filters, Query, Window, refuse_empty, refuse_late
+from search.query import (
+    Answer,
+    Details,
+    Explanation,
+    FacetCount,
+    Filters,
+    Hit,
+    Query,
+    SetCard,
+    Window,
+    refuse_empty,
+    refuse_late,
+)
 from search.ranking.order import set_priority
-from search.results import Answer, Details, Explanation, FacetCount, Hit, SetCard
 from search.screens.results import AsKind, LocatedPicture
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "Window"]

@@ -1,17 +1,56 @@
-"""Prepared screens of a few icons, painted by hand, and a library that knows most of these."""
+"""Screenshots with icons whose places are known."""
 
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 from conftest import build_library, disc, svg
-from PIL import Image
+from PIL import Image, ImageDraw
+from small_icons import ARROW, HOUSE, drawn
 
+from data.making.eval.components import connected_components
+from indexer.arrays import Pixels
+from indexer.encoders.query_encoder import open_query_encoder
 from indexer.library.folder import Library
+from indexer.merging.manifest import answering_manifest
 from indexer.rendering.render import draw
+from indexer.screens.add import Sight
+from indexer.screens.located import Locator
+from indexer.screens.looks import LookKey
+from search.engine import SearchEngine
 from search.evaluation.screens import Screen, ScreenIcon
+
+KEYS = ["heart", "search", "settings", "bell", "trash-2", "download", "calendar", "star"]
+WHITE, INK = (255, 255, 255), (40, 44, 52)
+
+
+def screen(
+    engine: SearchEngine,
+    names: Sequence[str] = KEYS,
+    *,
+    side: int = 24,
+    ground: tuple[int, int, int] = WHITE,
+    ink: tuple[int, int, int] = INK,
+) -> Pixels:
+    """A page with a bar of icons, four in a row, words beside each."""
+    image = Image.new("RGB", (640, 80 + 80 * -(-len(names) // 4)), ground)
+    pen = ImageDraw.Draw(image)
+    pen.text((20, 20), "Settings of your account", fill=ink)
+    for number, name in enumerate(names):
+        drawn = Image.fromarray(draw(engine.picture(engine.find(name)), size=side))
+        left, top = 30 + 150 * (number % 4), 70 + 80 * (number // 4)
+        image.paste(Image.new("RGB", drawn.size, ink), (left, top), drawn.getchannel("A"))
+        pen.text((left + side + 8, top + 6), "some words", fill=ink)
+    return np.asarray(image)
+
+
+def saved(pixels: Pixels, path: Path) -> Path:
+    Image.fromarray(pixels).save(path)
+    return path
+
 
 ICONS = {
     "disc": disc(12, 12, 9),
@@ -70,3 +109,28 @@ def build_known_library(folder: Path, model: Path) -> Library:
     library = Library(folder / "library")
     build_library(library, model, [folder / "own"])
     return library
+
+
+CIRCLE = '<circle cx="12" cy="12" r="9"/>'
+BODIES = {"house": HOUSE, "arrow-left": ARROW, "disc": CIRCLE}
+
+
+def plain_sight(library: Library) -> Sight:
+    """Find icons by what stands apart from its ground: quick, and known beforehand for pages as these."""
+    manifest = answering_manifest(library)
+    encoder = open_query_encoder(library.encoder(manifest.fingerprint))
+    return Sight(
+        LookKey(manifest.fingerprint, "components", manifest.dim), Locator(connected_components, None), encoder
+    )
+
+
+def save_screen(path: Path, names: Sequence[str], *, shade: int = 255, side: int = 24) -> Path:
+    """A page of icons of `BODIES`, 60 px from each other; `shade` tells pages apart that are drawn alike."""
+    pictures = [draw(drawn(BODIES[name]).encode(), size=side) for name in names]
+    image = Image.new("RGB", (60 + 60 * len(names), 90), (shade, shade, shade))
+    for number, picture in enumerate(pictures):
+        icon = Image.fromarray(picture)
+        image.paste(Image.new("RGB", icon.size, (30, 34, 40)), (30 + 60 * number, 32), icon.getchannel("A"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.save(path)
+    return path

@@ -22,12 +22,10 @@ import click
 from indexer.errors import SourceError
 from indexer.library.bundled import bundled
 from indexer.sources.iconify import resolve_icon
-from search.code.files import installed_exports
-from search.code.packages import design_of, folded
-from search.code.packages import modules as known_modules
+from search.code.files import design_of, folded, installed_exports
+from search.code.files import modules as known_modules
 from search.drawings import frameworks
-from search.drawings.drawn import NamedIcon
-from search.drawings.frameworks import FRAMEWORKS
+from search.drawings.frameworks import FRAMEWORKS, NamedIcon
 
 ALIASED = (
     *("lucide-react", "@tabler/icons-react"),

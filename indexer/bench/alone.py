@@ -44,9 +44,8 @@ from indexer.library.bundled import bundled
 from indexer.library.named import read_text
 from indexer.process import prepare_for_batches
 from indexer.ranks import Rank, cpu_seconds, family, peak_memory, process_group, run_as_rank
-from indexer.rendering.pool import CHUNK, RenderPool
+from indexer.rendering.pool import CHUNK, RenderPool, Settings, Slots, shared_memory
 from indexer.rendering.render import render
-from indexer.rendering.slots import Settings, Slots, shared_memory
 from indexer.reports.figures import figures, first_ranks
 
 Rows = Iterator[dict[str, Any]]

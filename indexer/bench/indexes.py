@@ -19,7 +19,7 @@ import psutil
 from indexer.arrays import Floats, Halves
 from indexer.bench.report import Report, Row
 from indexer.errors import IconsError, LibraryError
-from indexer.merging.index_kinds import CHUNK, ID_MAP_BYTES, KINDS, LEAST_RECALL, IndexKind, recommended
+from indexer.merging.manifest import CHUNK, ID_MAP_BYTES, KINDS, LEAST_RECALL, IndexKind, recommended
 from indexer.merging.merge import least_scores, share_right
 from indexer.merging.vector_index import VectorIndex, fp32_chunks
 from indexer.reports.terminal import Progress

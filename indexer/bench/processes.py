@@ -27,7 +27,7 @@ from indexer.encoders.devices import MASK, Devices, first_devices
 from indexer.errors import BenchError
 from indexer.process import cores, cpu_quota, cpu_seconds, named_as_starter, processor
 from indexer.ranks import Ranks, family, proportional_bytes
-from indexer.reports.timings import OWN
+from indexer.reports.terminal import OWN
 
 _PACKAGES = ("icons", "torch", "open_clip_torch", "numpy", "pyvips-binary", "pillow", "onnxruntime", "faiss-cpu")
 _SETTINGS = ("NCCL_", "OMP_", "KMP_", "MKL_", "CUDA_", "TORCH_", "PYTORCH_", "GLOO_", "MALLOC_")

@@ -35,8 +35,7 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.library.plans import Plan, cut_blocks, write_plan
 from indexer.process import cores
-from indexer.rendering.pool import RenderPool
-from indexer.rendering.slots import Job
+from indexer.rendering.pool import Job, RenderPool
 from indexer.reports.terminal import Bars
 from indexer.sources.source import open_sources
 
@@ -243,7 +242,7 @@ def train(config: Config, lesson: Lesson, bench: Bench) -> Run:
     Raises:
         BenchError: it can't be run so.
     """
-    from indexer.finetune.progress import TrainingProgress
+    from indexer.finetune.options import TrainingProgress
 
     places, most, devices = lesson.places, _MOST_WARM_UP_STEPS[bench.kind], first_devices(bench.kind, config["devices"])
     places.forget()

@@ -25,7 +25,7 @@ from indexer.catalog.database import (
     write_rows,
 )
 from indexer.languages.words import normalise_tag
-from indexer.library.traits import Accounting
+from indexer.library.shards import Accounting
 from indexer.sources.records import PictureAddress
 
 _LOCATED_AT_ONCE = 65_536

@@ -17,7 +17,7 @@ from indexer.commands.options import (
     warnings_as_lines,
 )
 from indexer.library.folder import Library
-from indexer.merging.index_kinds import KINDS
+from indexer.merging.manifest import KINDS
 from indexer.reports.terminal import Bars, ProgressLine
 
 if TYPE_CHECKING:

@@ -78,7 +78,7 @@ def index(
     """
     import psutil
 
-    from indexer.reports.timings import HEAD, TIMINGS, lines
+    from indexer.reports.terminal import HEAD, TIMINGS, lines
 
     TIMINGS.begin_anew("Starting", at=psutil.Process().create_time())
     from indexer.commands.stages import STAGES, ProgressView

@@ -123,12 +123,12 @@ def finetune(
     import psutil
 
     from indexer.process import prepare_for_batches
-    from indexer.reports.timings import HEAD, TIMINGS, lines
+    from indexer.reports.terminal import HEAD, TIMINGS, lines
 
     TIMINGS.begin_anew("Starting", at=psutil.Process().create_time())
     prepare_for_batches()
     from indexer.encoders.checkpoint import ModelChoice
-    from indexer.finetune.progress import TrainingView
+    from indexer.finetune.options import TrainingView
 
     own = ", ".join(SPELLED.get(name, name) for name in sorted(GATHERING & settings.keys()))
     begins_twice = chosen["resume"] and chosen["replace"]

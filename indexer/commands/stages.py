@@ -10,15 +10,14 @@ import click
 
 from indexer import pipeline
 from indexer.catalog.scan import ScanTally
-from indexer.embedding.progress import EmbeddingProgress
-from indexer.embedding.rank_view import RankView
+from indexer.embedding.progress import EmbeddingProgress, RankView
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.words import counted
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
 from indexer.pipeline import IndexOptions, Watcher
 from indexer.process import end_at_once
-from indexer.reports.timings import TIMINGS
+from indexer.reports.terminal import TIMINGS
 
 
 class ProgressView(RankView):

@@ -17,9 +17,8 @@ from indexer.catalog.database import REVISION, connect_to_read, metadata
 from indexer.encoders.query_encoder import read_facts
 from indexer.errors import IconsError, ShardError
 from indexer.library.durable import differences
-from indexer.library.folder import AnyGeneration, Library
+from indexer.library.folder import AnyGeneration, Library, read_preferences
 from indexer.library.foreign import folders_in
-from indexer.library.preferences import read_preferences
 from indexer.library.shards import (
     ADVICE,
     KINDS,

@@ -273,8 +273,7 @@ def _draw_and_encode(
     pictures: Sequence[Any], encode: Callable[[Pixels], NDArray[Any]], *, size: int
 ) -> tuple[Ids, NDArray[Any]]:
     """Embed pictures, rows of `_FIRST_ICONS`; ids and vectors of those that are as they were indexed, in order."""
-    from indexer.rendering.pool import CHUNK, RenderPool
-    from indexer.rendering.slots import Job
+    from indexer.rendering.pool import CHUNK, Job, RenderPool
     from indexer.sources.records import PictureAddress
 
     jobs = [Job(image, PictureAddress(*address)) for image, *address in pictures]

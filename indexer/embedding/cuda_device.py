@@ -26,7 +26,7 @@ from indexer.encoders.devices import use_device
 from indexer.encoders.graphs import MANY, find_device, load_encoder
 from indexer.encoders.torch_encoder import Encoder
 from indexer.library.durable import write_file
-from indexer.reports.timings import span
+from indexer.reports.terminal import span
 
 
 @contextmanager

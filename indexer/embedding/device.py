@@ -23,7 +23,7 @@ from indexer.encoders.graphs import LoadedEncoder, is_no_room, load_encoder
 from indexer.errors import NoRoomError
 from indexer.process import cores_of_rank
 from indexer.rendering.pool import CHUNK, RenderedChunk, RenderPool
-from indexer.reports.timings import span
+from indexer.reports.terminal import span
 
 LARGEST = 2048
 """Pictures of a batch, at most."""

@@ -31,7 +31,7 @@ from indexer.encoders.query_encoder import (
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.process import end_with_starter, named_as_starter
-from indexer.reports.timings import span
+from indexer.reports.terminal import span
 
 TITLE = "Preparing the query encoder"
 _LARGE, _FEW_SAMPLES = 128, 8

@@ -17,7 +17,6 @@ from typing import Literal, Self
 import numpy as np
 
 from indexer.arrays import Halves
-from indexer.embedding.block_queue import BlockQueue
 from indexer.embedding.device import (
     Device,
     DeviceSpec,
@@ -30,7 +29,7 @@ from indexer.embedding.device import (
     no_room,
     spec_of,
 )
-from indexer.embedding.plan_store import PlanStore
+from indexer.embedding.plan_store import BlockQueue, PlanStore
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, watched
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.encoders.devices import use_device
@@ -38,13 +37,11 @@ from indexer.encoders.graphs import LoadedEncoder, find_device, is_no_room
 from indexer.errors import EmbedError
 from indexer.languages.words import printable
 from indexer.library.plans import Block, Plan
-from indexer.library.shards import Failed, Kind, Shard, content_of, pack_shard, partial_shard_name, shard_name
-from indexer.library.traits import TRAITS
+from indexer.library.shards import TRAITS, Failed, Kind, Shard, content_of, pack_shard, partial_shard_name, shard_name
 from indexer.process import give_back_memory
 from indexer.ranks import Gauge, Rank
-from indexer.rendering.pool import RenderedChunk, RenderPool
-from indexer.rendering.slots import Job
-from indexer.reports.timings import TIMINGS, span
+from indexer.rendering.pool import Job, RenderedChunk, RenderPool
+from indexer.reports.terminal import TIMINGS, span
 from indexer.sources.records import PictureAddress
 from indexer.sources.source import why_unreachable
 

@@ -20,7 +20,7 @@ from typing import Any, Literal, Protocol, Self
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.errors import DeviceError
 from indexer.process import computes_in_bf16, cores, may_have_gpu
-from indexer.reports.timings import span
+from indexer.reports.terminal import span
 
 
 class Device(Protocol):

@@ -31,7 +31,7 @@ from indexer.library.durable import (
 )
 from indexer.library.foreign import Digest, parsed
 from indexer.process import computes_in_bf16, cores_of_rank
-from indexer.reports.timings import span
+from indexer.reports.terminal import span
 from indexer.sources.records import read_regular
 
 FILE_NAME = "graphs.json"

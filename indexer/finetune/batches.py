@@ -25,7 +25,7 @@ from indexer.finetune.captions import Captions
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions, Loss
 from indexer.ranks import Rank
-from indexer.reports.timings import span
+from indexer.reports.terminal import span
 
 Sides = tuple[Tensor, Tensor]
 """bool (k, n) each, for k rows of a batch of n: captions right for a row's icon, and icons right for its caption."""

@@ -221,8 +221,7 @@ def rendered(
     report: Callable[[int, int, str], None],
 ) -> Iterable[tuple[list[int], Pixels]]:
     """Rows of `placed` with their pixels, in chunks; what fails goes to `failed` with its reason."""
-    from indexer.rendering.pool import RenderPool
-    from indexer.rendering.slots import Job
+    from indexer.rendering.pool import Job, RenderPool
 
     jobs, done = [Job(row, entry.address) for row, entry in enumerate(placed)], 0
     with RenderPool(size=size, workers=workers) as pool:

@@ -32,8 +32,15 @@ from indexer.finetune.batches import Feed, Part
 from indexer.finetune.checkpoints import TrainingState, is_sharded, keep_best, restore, save_checkpoint
 from indexer.finetune.folder import Origin, finish
 from indexer.finetune.lesson import cut_warning, open_lesson, read_material
-from indexer.finetune.options import Distribution, FinetuneOptions, Places, Plan, read_plan
-from indexer.finetune.progress import TrainingProgress, TrainingReporter
+from indexer.finetune.options import (
+    Distribution,
+    FinetuneOptions,
+    Places,
+    Plan,
+    TrainingProgress,
+    TrainingReporter,
+    read_plan,
+)
 from indexer.finetune.step import (
     Session,
     Taken,
@@ -57,7 +64,7 @@ from indexer.finetune.watch import (
 from indexer.library.durable import disk_error
 from indexer.process import prepare_for_batches
 from indexer.ranks import Gauge, Rank, give_up_rank, gpu_figures, peak_memory, process_group, run_as_rank, share_cores
-from indexer.reports.timings import TIMINGS, add, span
+from indexer.reports.terminal import TIMINGS, add, span
 
 JOINT_FACTOR, COLLECTIVE_FACTOR = 2, 3
 """What all ranks do together may take so many times the limit of state still, and a single collective operation so

@@ -31,8 +31,15 @@ from indexer.finetune.augment import as_bytes, as_floats, augment, draw_changes
 from indexer.finetune.captions import Gathered, Limits, gather_icons
 from indexer.finetune.folder import Outcome, check_replaceable, write_random_model
 from indexer.finetune.lesson import Material, build_corpus, key_of, open_pixels, read_facts, read_material
-from indexer.finetune.options import Augmentation, FinetuneOptions, Places, Plan, write_plan
-from indexer.finetune.progress import TrainingProgress, TrainingView
+from indexer.finetune.options import (
+    Augmentation,
+    FinetuneOptions,
+    Places,
+    Plan,
+    TrainingProgress,
+    TrainingView,
+    write_plan,
+)
 from indexer.finetune.rank import JOINT_FACTOR, run_rank
 from indexer.library.durable import disk_error, leftovers, make_folder
 from indexer.library.folder import Library

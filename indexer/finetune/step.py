@@ -17,11 +17,10 @@ from indexer.errors import TrainError
 from indexer.finetune.augment import as_floats, augment
 from indexer.finetune.batches import Draw, Part, Sides
 from indexer.finetune.lesson import Lesson
-from indexer.finetune.options import FinetuneOptions, Loss, Schedule
-from indexer.finetune.progress import TrainingProgress, TrainingReporter
+from indexer.finetune.options import FinetuneOptions, Loss, Schedule, TrainingProgress, TrainingReporter
 from indexer.finetune.student import Student, limit_scale, text_parameters, whole
 from indexer.ranks import Rank
-from indexer.reports.timings import span
+from indexer.reports.terminal import span
 
 Features = dict[str, Tensor]
 """What a model says of some icons: unit vectors (n, dim) as `images` and `texts`, the logits' `scale` and `bias`; where

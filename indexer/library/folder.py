@@ -1,18 +1,6 @@
-"""Where everything in a library lies, which generation is current, and who may write.
+"""Where everything in a library lies, which generation is current, who may write, and what its user prefers.
 
-A library is one folder:
-
-    catalog.sqlite              sources, icons, images, runs (written by the index process alone)
-    encoders/FINGERPRINT/       query encoder in ONNX, tokenizer, encoder.json
-    vectors/FINGERPRINT/        shards (*.safetensors)
-    work/FINGERPRINT/           plan of the embedding under way; runs/ID/: progress and log of its ranks
-    work/shared.json            runs that were put into stores (`indexer.embedding.sharing`)
-    generations/N/              what searches read: catalog snapshot, FAISS indexes, facets, manifest.json
-    CURRENT                     the number of the generation that answers
-    preferences.json            which sets come first (`indexer.library.preferences`)
-    changed.jsonl               files that searches have found changed (`indexer.library.folder`)
-    usage/                      where icons are used in screenshots (`indexer.screens`), with generations of its own
-    damaged/TIME/               what a repair has set aside, under the names that it had
+A library whose file is damaged answers as one of which nobody prefers anything.
 """
 
 import json
@@ -22,7 +10,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -220,7 +208,7 @@ class Library(Generations[Generation]):
         super().__init__(root, Generation)
         self.catalog = self.root / "catalog.sqlite"
         self.preferences = self.root / "preferences.json"
-        """Which sets searches put first (`indexer.library.preferences`)."""
+        """Which sets searches put first (`indexer.library.folder`)."""
 
     def exists(self) -> bool:
         """Tell whether anything was ever indexed here: a catalog may be lost, and its generations still answer."""
@@ -427,3 +415,52 @@ def _places(content: bytes) -> Iterator[Place]:
     for line in content.splitlines():
         with suppress(ValueError):  # a line that was cut short by a full disk, or damaged
             yield from_json(tuple[str, str], line)
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """What was chosen so far."""
+
+    sets: tuple[str, ...] = ()
+    """Keys, the most preferred first."""
+    format: str | None = None
+    """Name of the format that code is written in where none is named."""
+
+
+def read_preferences(library: Library) -> Preferences:
+    """Read what is preferred; nothing where nobody chose anything.
+
+    Raises:
+        LibraryError: the file is not as `write_preferences` writes it.
+    """
+    try:
+        return from_signed(Preferences, parsed(library.preferences.read_bytes()))
+    except FileNotFoundError:
+        return Preferences()
+    except (OSError, ValueError) as error:
+        raise LibraryError(
+            f'"{library.preferences}" can\'t be read ({error}), so nothing is preferred; '
+            "`icons config sets SET...` writes it anew"
+        ) from error
+
+
+def known_preferences(library: Library) -> Preferences:
+    """Read what is preferred; nothing where the file is damaged."""
+    try:
+        return read_preferences(library)
+    except LibraryError:
+        return Preferences()
+
+
+def write_preferences(library: Library, preferences: Preferences) -> None:
+    """Remember what is preferred.
+
+    Raises:
+        LibraryError: it can't be written.
+    """
+    try:
+        write_file(library.preferences, json.dumps(with_checksum(asdict(preferences))).encode())
+    except OSError as error:
+        raise LibraryError(
+            f'"{library.preferences}" can\'t be written ({error.strerror}); nothing is remembered'
+        ) from error

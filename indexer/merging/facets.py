@@ -29,7 +29,7 @@ from indexer.arrays import Floats, Numbers
 from indexer.errors import LibraryError
 from indexer.languages.words import CORNERS, LOOKS, asked_style, normalise_tag, stated_look, with_look
 from indexer.library.folder import Generation
-from indexer.library.traits import FLAGS, NOT_KNOWN, Ink
+from indexer.library.shards import FLAGS, NOT_KNOWN, Ink
 
 ALL_TAGS = "CASE english_tags WHEN '' THEN tags ELSE tags || char(10) || english_tags END"
 """All tags of an icon, in SQL, as lines."""

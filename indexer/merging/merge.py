@@ -30,12 +30,13 @@ from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import LibraryError, ShardError
 from indexer.languages.words import normalise_tag
 from indexer.library.folder import Generation, Library, write_manifest
-from indexer.library.shards import KINDS, Contents, Kind, content_of, read_traits, read_vectors
-from indexer.library.traits import find_drawings
+from indexer.library.shards import KINDS, Contents, Kind, content_of, find_drawings, read_traits, read_vectors
 from indexer.merging.facets import in_english, read_array, reading, write_facets, write_places
-from indexer.merging.index_kinds import CHUNK, ENOUGH_RECALL, LEAST_RECALL
 from indexer.merging.lexicon import Lexicon, write_lexicon, write_snapshot
 from indexer.merging.manifest import (
+    CHUNK,
+    ENOUGH_RECALL,
+    LEAST_RECALL,
     N_ASKED,
     SNAPSHOT,
     WEIGHTS,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask
 from indexer.library.durable import naming
-from indexer.merging.index_kinds import CHUNK, recommended
+from indexer.merging.manifest import CHUNK, recommended
 from indexer.process import cores, known_to_blas
 
 with known_to_blas():

@@ -1,29 +1,165 @@
-"""Many pictures rendered at once in worker processes, in chunks; a bad one stops no other.
+"""Pictures rendered in worker processes, in chunks, into slots of shared memory; a bad one stops no other.
 
-A picture that takes too long, or brings its worker down, becomes a Failure; a new worker goes on with the next one.
-`slots` is what runs in a worker.
+    python -c "from indexer.rendering.pool import work; work()" SETTINGS MEMORY CONNECTION
+
+Pixels of all slots lie one after the other, so that pictures of neighbouring slots are one array, which a GPU copies at
+once. A slot says of each picture how far it is, so that the pool knows which one a worker died of.
 """
 
 import json
 import math
+import mmap
+import os
 import signal
+import sys
+import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from multiprocessing.connection import wait
 from tempfile import TemporaryFile
+from typing import IO, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Ids, Pixels, Positions
-from indexer.errors import EmbedError
-from indexer.rendering import slots
-from indexer.rendering.draw_pool import Worker, cause_of_end
-from indexer.rendering.slots import Job, Settings
+from indexer.errors import EmbedError, IconsError, SourceError
+from indexer.library.shards import TRAITS, digest_of
+from indexer.rendering.draw_pool import Worker, beyond_memory_limit, cause_of_end, limited, serve
+from indexer.rendering.render import BLANK, decode, lay
+from indexer.sources.folders import reason_of
+from indexer.sources.records import PictureAddress
+from indexer.sources.source import KINDS, read_all, read_picture
+
+UNTOUCHED, STARTED, DRAWN, FAILED, UNREADABLE = range(5)
+"""States of a picture in a slot. `UNREADABLE` is the file's or the moment's fault, and so worth another try; `FAILED`
+is the picture's own."""
+_REASON_BYTES = 300
+_NOTE = np.dtype([("state", "u1"), ("reason", f"S{_REASON_BYTES}"), ("traits", TRAITS)])
+_LAID_AT_ONCE = 1 << 21
+"""Pixels: 512 pictures of 64 px, 10 of 448."""
+PROGRAM = "from indexer.rendering.pool import work; work()"
+"""What a worker runs, with its settings as JSON and the descriptor of the memory."""
+
+
+class Job(NamedTuple):
+    """One picture to render."""
+
+    id: int
+    address: PictureAddress
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What all workers of a pool get at their start; `RenderPool` says what each means."""
+
+    size: int
+    chunk: int
+    n_slots: int
+    seconds_per_item: float
+    memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Shared memory, seen as arrays: a row a picture, the rows of a slot side by side."""
+
+    pixels: Pixels
+    """RGB, (n_slots * chunk, size, size, 3), from the beginning of a page."""
+    notes: NDArray[np.void]
+    """`state`, `reason` of a failure and `traits` of each picture, (n_slots * chunk,)."""
+
+    @classmethod
+    def map(cls, settings: Settings, memory: int) -> Self:
+        """See shared memory by its file descriptor."""
+        n, size = settings.n_slots * settings.chunk, settings.size
+        memory_map = mmap.mmap(memory, 0)
+        pixels = np.frombuffer(memory_map, np.uint8, n * size * size * 3).reshape(n, size, size, 3)
+        return cls(pixels, np.frombuffer(memory_map, _NOTE, n, offset=pixels.nbytes))
+
+    def fail(self, row: int, reason: str, *, state: int = FAILED) -> None:
+        """Note that a picture gave no pixels, and why."""
+        self.notes["reason"][row] = reason.encode(errors="replace")[:_REASON_BYTES]
+        self.notes["state"][row] = state
+
+
+def shared_memory(settings: Settings) -> IO[bytes]:
+    """Open memory for the slots that has no name.
+
+    So there is nothing to unlink after a crash, and none of /dev/shm's limit (64 MB in a container).
+    """
+    if sys.platform == "linux":
+        file: IO[bytes] = os.fdopen(os.memfd_create("icons-render"), "r+b", buffering=0)
+    else:
+        file = tempfile.TemporaryFile()  # noqa: SIM115
+    file.truncate((settings.size**2 * 3 + _NOTE.itemsize) * settings.n_slots * settings.chunk)
+    return file
+
+
+def work() -> None:
+    """Be a worker of a `RenderPool`."""
+    settings = Settings(**json.loads(sys.argv[1]))
+    drawn = Slots.map(settings, int(sys.argv[2]))
+
+    def draw(jobs: list[tuple[int, Job]]) -> bytes:
+        draw_all(drawn, jobs, seconds_per_item=settings.seconds_per_item, memory_bytes=settings.memory_bytes)
+        return b""
+
+    serve(draw, memory_bytes=settings.memory_bytes)
+
+
+def draw_all(
+    drawn: Slots,
+    jobs: Sequence[tuple[int, Job]],
+    *,
+    seconds_per_item: float | None = None,
+    memory_bytes: int | None = None,
+) -> None:
+    """Draw jobs at their rows. One that takes longer than `seconds_per_item` ends this process.
+
+    What lies in stores is read all together and before any is drawn: how long that takes is no picture's fault.
+    """
+    stored = {row: job.address for row, job in jobs if job.address.kind in KINDS}
+    read: Mapping[int, bytes | SourceError] = {}
+    if stored:
+        with beyond_memory_limit(memory_bytes) if memory_bytes else nullcontext():
+            read = dict(zip(stored, read_all([*stored.values()]), strict=True))
+    decoded: list[tuple[int, tuple[Pixels, bool]]] = []
+    for row, job in jobs:
+        drawn.notes["state"][row] = STARTED
+        with limited(seconds_per_item) if seconds_per_item else nullcontext():
+            decoded += _decode(drawn, row, job, read.get(row))
+    at_once, size = max(1, _LAID_AT_ONCE // drawn.pixels.shape[1] ** 2), drawn.pixels.shape[1]
+    for some in (decoded[start : start + at_once] for start in range(0, len(decoded), at_once)):
+        for (row, _), laid in zip(some, lay([picture for _, picture in some], size=size), strict=True):
+            if laid is None:
+                drawn.fail(row, BLANK)
+            else:
+                drawn.pixels[row] = laid.pixels
+                traits = (laid.coloured, laid.animated, digest_of(laid.pixels), laid.ink)
+                drawn.notes["traits"][row], drawn.notes["state"][row] = traits, DRAWN
+
+
+def _decode(
+    drawn: Slots, row: int, job: Job, read: bytes | SourceError | None
+) -> Iterator[tuple[int, tuple[Pixels, bool]]]:
+    try:
+        if isinstance(read, SourceError):
+            raise read
+        content = read or read_picture(job.address)
+    except (OSError, SourceError) as error:
+        drawn.fail(row, f"can't be read: {reason_of(error)}", state=UNREADABLE)
+        return
+    try:
+        yield row, decode(content, size=drawn.pixels.shape[1])
+        drawn.notes["state"][row] = UNTOUCHED  # until it is laid: another one may end this process
+    except (IconsError, OSError, MemoryError, RecursionError) as error:
+        drawn.fail(row, reason_of(error))
+
 
 SENT_AT_ONCE = 32
 """Pictures that a worker is sent, so that all workers draw on the chunk that is waited for."""
@@ -129,8 +265,8 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         self._waits_for: Callable[[Sequence[Job]], None] = lambda _: None
         self._n_workers = workers
         self._settings = Settings(size, chunk, self.n_slots, seconds_per_item, memory_bytes)
-        self._memory = slots.shared_memory(self._settings)
-        self._slots = slots.Slots.map(self._settings, self._memory.fileno())
+        self._memory = shared_memory(self._settings)
+        self._slots = Slots.map(self._settings, self._memory.fileno())
         self._said = TemporaryFile()  # noqa: SIM115 - closed with the pool
         self._workers: list[_Busy] = []
         self._deaths_without_cause = 0
@@ -140,7 +276,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
     def close(self, *_: object) -> None:
         """End the workers at once, whatever they are at. Pixels of chunks that were yielded stay readable."""
         self._stop_workers()
-        self._slots = slots.Slots(self._slots.pixels[:0].copy(), self._slots.notes[:0].copy())
+        self._slots = Slots(self._slots.pixels[:0].copy(), self._slots.notes[:0].copy())
         self._memory.close()
         self._said.close()
 
@@ -199,7 +335,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
                 self.waited_seconds += time.perf_counter() - started
                 place = slice(start := chunk.slot * self._settings.chunk, start + len(chunk.jobs))
                 notes = self._slots.notes[place]
-                is_drawn = notes["state"] == slots.DRAWN
+                is_drawn = notes["state"] == DRAWN
                 yield RenderedChunk(
                     block=chunk.block,
                     ends_block=chunk.ends_block,
@@ -209,9 +345,9 @@ class RenderPool(AbstractContextManager["RenderPool"]):
                     rows=np.flatnonzero(is_drawn),
                     traits=notes["traits"][is_drawn],
                     failures=[
-                        Failure(job.id, note["reason"].decode(errors="ignore"), bool(note["state"] == slots.FAILED))
+                        Failure(job.id, note["reason"].decode(errors="ignore"), bool(note["state"] == FAILED))
                         for job, note in zip(chunk.jobs, notes, strict=True)
-                        if note["state"] != slots.DRAWN
+                        if note["state"] != DRAWN
                     ],
                     memory=self.memory,
                 )
@@ -231,17 +367,17 @@ class RenderPool(AbstractContextManager["RenderPool"]):
             self._under_way.append(chunk)
             chunk.slot = self._free.popleft()
             start = chunk.slot * self._settings.chunk
-            self._slots.notes["state"][start : start + len(chunk.jobs)] = slots.UNTOUCHED
+            self._slots.notes["state"][start : start + len(chunk.jobs)] = UNTOUCHED
             jobs = list(enumerate(chunk.jobs, start))
             for first in range(0, len(jobs), SENT_AT_ONCE):
                 self._send(chunk, jobs[first : first + SENT_AT_ONCE])
 
     def _send(self, chunk: _Chunk, jobs: Sequence[tuple[int, Job]]) -> None:
         """Give what is untouched of some pictures to the worker with the least to do."""
-        untouched = [(row, job) for row, job in jobs if self._slots.notes["state"][row] == slots.UNTOUCHED]
+        untouched = [(row, job) for row, job in jobs if self._slots.notes["state"][row] == UNTOUCHED]
         if not self._workers:
             self._waits_for(chunk.jobs)
-            slots.draw_all(self._slots, untouched)
+            draw_all(self._slots, untouched)
         elif untouched:
             least = min(self._workers, key=lambda busy: len(busy.orders))
             least.orders.append((chunk, untouched))
@@ -277,12 +413,12 @@ class RenderPool(AbstractContextManager["RenderPool"]):
             raise EmbedError(f"a render worker ended at its start: {said}")
         self._workers.remove(dead)
         self._start_missing_workers()
-        rows = [row for _, jobs in dead.orders for row, _ in jobs if self._slots.notes["state"][row] == slots.STARTED]
+        rows = [row for _, jobs in dead.orders for row, _ in jobs if self._slots.notes["state"][row] == STARTED]
         self._deaths_without_cause += not rows
         if self._deaths_without_cause > _MAX_DEATHS_WITHOUT_CAUSE:
             raise EmbedError(f"render workers keep dying between pictures, the last one: {cause}")
         for row in rows[:1]:
-            self._slots.fail(row, cause, state=slots.UNREADABLE if is_killed else slots.FAILED)
+            self._slots.fail(row, cause, state=UNREADABLE if is_killed else FAILED)
         for chunk, jobs in dead.orders:
             chunk.n_orders_left -= 1
             self._send(chunk, jobs)
@@ -290,7 +426,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
     def _start_missing_workers(self) -> None:
         settings, memory = json.dumps(asdict(self._settings)), self._memory.fileno()
         while len(self._workers) < self._n_workers:
-            worker = _Busy.start(slots.PROGRAM, settings, str(memory), pass_fds=(memory,), stderr=self._said)
+            worker = _Busy.start(PROGRAM, settings, str(memory), pass_fds=(memory,), stderr=self._said)
             self._workers.append(worker)
 
     def _stop_workers(self) -> None:

@@ -23,8 +23,7 @@ from indexer.errors import LibraryError, RenderError, ShardError, SourceError
 from indexer.library.durable import remove_folder, write_file
 from indexer.library.folder import Library, require
 from indexer.library.foreign import folders_in
-from indexer.library.shards import Failed
-from indexer.library.traits import digest_of
+from indexer.library.shards import Failed, digest_of
 from indexer.merging.manifest import answering_manifest
 from indexer.process import cores
 from indexer.rendering.draw_pool import DrawPool

@@ -1,26 +1,251 @@
-"""Recognises what lies at a location, and reads a picture of it again. A source says what its icons are called."""
+"""What lies at a location or behind a URL, a picture of it read again; a source says what its icons are called."""
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from itertools import starmap
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import islice, starmap
+from pathlib import Path, PurePosixPath
 
-from indexer.errors import ChangedError, SourceError, UnreachedError
-from indexer.library.stores import spelled, url_of
-from indexer.sources import folders, iconify, npm, stored
-from indexer.sources.folders import LIST_SUFFIXES, SUFFIXES, Exclusion, drawing_in, path_of_row, reason_of
+from indexer.errors import ChangedError, SourceError, StoreError, UnreachedError
+from indexer.library.durable import write_file
+from indexer.library.stores import Listed, RetryingStore, asked, open_object_store, spelled, url_of
+from indexer.sources import folders, iconify, npm
+from indexer.sources.folders import (
+    LIST_SUFFIXES,
+    SUFFIXES,
+    Exclusion,
+    drawing_in,
+    each_symbol,
+    path_of_row,
+    reason_of,
+    record_in,
+    scan_file,
+)
 from indexer.sources.records import (
+    MAX_BYTES,
     UNREAD,
     FileScan,
+    IconSet,
     PictureAddress,
     Record,
+    content_digest,
     from_text,
     has_digest,
+    licence_files,
+    licence_of,
     read_regular,
     refuse_undecoded,
 )
+
+KINDS = PICTURES, SETS = "stored", "stored-iconify"
+"""Kinds of sources, by how their pictures are read again."""
+_AT_ONCE = 16
+"""Requests under way: each waits for the network."""
+_READ_AHEAD = 64
+_PACKAGE = ("icons.json", "info.json", "metadata.json")
+
+
+@contextmanager
+def _as_source_errors() -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        raise UnreachedError(str(error)) from error
+
+
+@_as_source_errors()
+def kind_of(location: Path) -> str:
+    """Recognise what lies at a URL: Iconify sets as a file, a package or the folder of all; else pictures.
+
+    Raises:
+        UnreachedError: the store can't be asked.
+    """
+    if location.suffix.lower() == ".json":
+        return SETS
+    store = _store(spelled(location))
+    names = {name for start in ("collections.json", *_PACKAGE[:2]) for name in store.list(start)}
+    return SETS if "collections.json" in names or names.issuperset(_PACKAGE[:2]) else PICTURES
+
+
+def scan(kind: str, location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Iterator[FileScan]:
+    """Yield what lies at a URL, in the order of names; see `Source.scan`.
+
+    Raises:
+        SourceError: nothing is there.
+        UnreachedError: the store can't be asked.
+    """
+    with _as_source_errors():
+        found = _list(kind, location)
+        if not found:
+            raise SourceError(
+                f'"{spelled(location)}" holds no pictures and no Iconify set; give the URL of a folder that does'
+            )
+        icon_set = _set_of(location) if kind == PICTURES else None
+    read = partial(_read_picture, location, icon_set) if icon_set else partial(_read_set, location)
+    beside = f"+{icon_set.licence}" if icon_set and icon_set.licence else ""
+
+    def look(path: str) -> FileScan:
+        listed = found[path]
+        return scan_file(path, stamps, stamp=lambda: listed.version + beside, read=partial(read, path, listed))
+
+    rest = (path for path in found if not exclusion.excludes(path))
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store") as threads:
+        while some := list(islice(rest, _READ_AHEAD if kind == PICTURES else 1)):
+            yield from threads.map(look, some)
+
+
+@_as_source_errors()
+def read(address: PictureAddress) -> bytes:
+    """Read a picture of the digest that the scan saw.
+
+    Raises:
+        SourceError: it has gone.
+        ChangedError: it is another one by now.
+        UnreachedError: the store can't be asked, or a copy of a set not be kept.
+    """
+    location = Path(address.location)
+    for _ in range(2):
+        content = (
+            drawing_in(_get(location, address.path), address.member)
+            if address.kind == PICTURES
+            else _read_from_set(location, address)
+        )
+        if has_digest(content, address.digest):
+            return content
+        _copy.cache_clear()  # a set may be a newer one there
+    raise ChangedError("changed since the scan")
+
+
+def read_all(addresses: Sequence[PictureAddress]) -> list[bytes | SourceError]:
+    """Read pictures, several at once; in the place of one that can't be read is the reason."""
+
+    def read_one(address: PictureAddress) -> bytes | SourceError:
+        try:
+            return read(address)
+        except SourceError as error:
+            return error
+
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store") as threads:
+        return list(threads.map(read_one, addresses))
+
+
+def holds_anything(location: Path) -> bool:
+    """Whether anything lies at a URL, or beside the object that it names, and can be listed from here."""
+    folder, _ = _split(location, "")
+    try:
+        return asked(open_object_store(folder).holds_anything)
+    except (OSError, StoreError):
+        return False
+
+
+def _list(kind: str, location: Path) -> dict[str, Listed]:
+    """Paths of pictures or sets, with their stamps as versions; "" where the location is one itself."""
+    folder, name = _split(location, "")
+    store = _store(folder)
+    if name:
+        found = store.list(name)
+        return {"": found[name]} if name in found else {}
+    if kind == PICTURES:
+        return {
+            path: listed for path, listed in store.list("").items() if PurePosixPath(path).suffix.lower() in SUFFIXES
+        }
+    package = store.list("icons.json").get("icons.json")
+    if package is not None:
+        beside = [*store.list("info.json").values(), *store.list("metadata.json").values()]
+        return {"icons.json": replace(package, version="+".join(listed.version for listed in (package, *beside)))}
+    return {
+        path: listed for path, listed in store.list("json/").items() if PurePosixPath(path).suffix.lower() == ".json"
+    }
+
+
+def _set_of(location: Path) -> IconSet:
+    """The set that the pictures of a folder are, with the licence whose text lies there."""
+    folder, name = _split(location, "")
+    store, title = _store(folder), PurePosixPath(folder).name
+    names = licence_files(found for start in ("LICEN", "COPYING") for found in store.list(start)) if not name else ()
+    texts = (stored.content.decode(errors="replace") for file in names if (stored := store.get(file)))
+    return IconSet(title, title, licence=licence_of(next(texts, "")))
+
+
+def _read_picture(location: Path, icon_set: IconSet, path: str, listed: Listed, stamp: str) -> FileScan:
+    if (n_bytes := listed.size or 0) > MAX_BYTES:  # before it is read: several are held at once
+        raise SourceError(f"file of {n_bytes / 1e6:.0f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB")
+    content = _get(location, path)
+    record = record_in(icon_set, path or location.name, content_digest(content))
+    return FileScan(path, stamp, records=each_symbol(record, content))
+
+
+def _read_set(location: Path, path: str, _: Listed, stamp: str) -> FileScan:
+    [scanned] = iconify.scan(_fetch(location, path), Exclusion(), {})
+    return replace(scanned, path=path, stamp=stamp)
+
+
+def _read_from_set(location: Path, address: PictureAddress) -> bytes:
+    copy = _copy(location, address.path)
+    within = "icons.json" if copy.is_dir() else ""
+    return iconify.read_icon(copy, within, address.member, digest=address.digest)
+
+
+@lru_cache(maxsize=512)
+def _copy(location: Path, path: str) -> Path:
+    """The copy of a set, asked for once in a process; `read` has it asked for again where an icon has changed."""
+    return _fetch(location, path)
+
+
+def _fetch(location: Path, path: str) -> Path:
+    """Bring a set to this machine unless it is here, and tell where it lies: a file, or a package's folder."""
+    from platformdirs import user_cache_path
+
+    folder, name = _split(location, path)
+    key = hashlib.sha256(f"{folder}/{name}".encode()).hexdigest()[:24]
+    names = _PACKAGE if name == "icons.json" else (name,)
+    copies = user_cache_path("icons") / "sets"
+    for one in names:
+        file = copies / key / PurePosixPath(one).name
+        listed = _store(folder).list(one).get(one)
+        noted = file.with_suffix(".version")
+        if listed is None:
+            if one == name:
+                raise SourceError(f'"{folder}/{name}" is not there any more')
+            continue
+        try:
+            if file.is_file() and noted.is_file() and noted.read_bytes() == listed.version.encode():
+                continue
+            content = _get(location, path if one == name else one)
+            write_file(file, content)
+            write_file(noted, listed.version.encode())
+        except OSError as error:
+            raise UnreachedError(
+                f'"{file.parent}" can\'t be read or written ({error.strerror}); XDG_CACHE_HOME names another place'
+            ) from error
+    return copies / key if name == "icons.json" else copies / key / PurePosixPath(name).name
+
+
+def _get(location: Path, path: str) -> bytes:
+    folder, name = _split(location, path)
+    stored = _store(folder).get(name)
+    if stored is None:
+        raise SourceError(f'"{folder}/{name}" is not there any more')
+    return stored.content
+
+
+def _split(location: Path, path: str) -> tuple[str, str]:
+    """Tell the URL of a folder, and the name of an object below it; "" where the location is a folder itself."""
+    url = spelled(location)
+    if path:
+        return url, path
+    folder, _, name = url.rpartition("/")
+    return (folder, name) if PurePosixPath(name).suffix.lower() in (".json", *SUFFIXES) else (url, "")
+
+
+@lru_cache(maxsize=64)
+def _store(url: str) -> RetryingStore:
+    return RetryingStore(open_object_store(url))
+
 
 _FOLDER, _ICONIFY, _MANIFEST, _NPM = "folder", "iconify", "manifest", "npm"
 
@@ -52,8 +277,8 @@ def open_sources(location: Path, *, exclude: Sequence[str] = ()) -> list[Source]
     refuse_undecoded(location)
     exclusion = Exclusion.of(exclude)
     if url_of(location) is not None:
-        kind = stored.kind_of(location)
-        return [Source(kind, location, partial(stored.scan, kind, location, exclusion))]
+        kind = kind_of(location)
+        return [Source(kind, location, partial(scan, kind, location, exclusion))]
     if not (location.is_file() or location.is_dir()):
         hint = npm.why_zipped(location) or "; give a folder, an Iconify set, an npm package or a manifest"
         raise SourceError(f'"{location}" does not exist{hint}')
@@ -92,8 +317,8 @@ def read_picture(address: PictureAddress) -> bytes:
 
 
 def _read(address: PictureAddress) -> bytes:
-    if address.kind in stored.KINDS:
-        return stored.read(address)
+    if address.kind in KINDS:
+        return read(address)
     if address.kind == _ICONIFY:
         return iconify.read_icon(Path(address.location), address.path, address.member, digest=address.digest)
     if address.kind not in (_FOLDER, _MANIFEST, _NPM):
@@ -137,7 +362,7 @@ def why_unreachable(address: PictureAddress) -> str | None:
     except UnreachedError as error:
         return str(error)
     except SourceError as error:
-        is_there = address.kind not in stored.KINDS or stored.holds_anything(location)
+        is_there = address.kind not in KINDS or holds_anything(location)
         return None if is_there else str(error)
     except OSError as error:
         is_gone = isinstance(error, FileNotFoundError | NotADirectoryError)

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from indexer.errors import IconsError
 from indexer.languages.words import printable
 from indexer.library.folder import Library
-from indexer.telemetry import SERVERS, silence
+from indexer.process import SERVERS, silence
 from search.assistant.tools import IconTools
 from search.engine import SearchEngine
 

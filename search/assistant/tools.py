@@ -21,14 +21,12 @@ from search.code.check import Checked, check, check_text
 from search.code.map import map_icons as map_to
 from search.code.map import source_names, source_sets, target_set
 from search.code.pick import MOST_SHOWN, Pick, Picking, Written, pick_icons, read_needs, served_sets, write_picks
-from search.drawings.drawn import AS_IT_IS, Look, named_icon
-from search.drawings.frameworks import framework
+from search.drawings.frameworks import AS_IT_IS, Look, framework, named_icon
 from search.drawings.write import write
 from search.engine import SearchEngine
 from search.pictures import MAX_BYTES, drawing, pixels_of, screenshot_of
-from search.query import MOST_WITHOUT, Filters, Query, Window, refuse_empty
+from search.query import MOST_WITHOUT, Answer, Filters, Hit, Query, Window, refuse_empty
 from search.ranking.weights import GOOD_SCORE
-from search.results import Answer, Hit
 from search.screens.results import LocatedIcon
 
 if TYPE_CHECKING:

@@ -12,10 +12,9 @@ from urllib.parse import quote
 
 from indexer.errors import IconsError
 from indexer.reports.terminal import Progress
-from search.code.files import ID, Project, code_files, spellings_of
+from search.code.files import ID, Project, code_files, family_of, spellings_of, words
 from search.code.known import KnownIcons, Nearest
 from search.code.names import Reference, Scanned, scan, scan_file
-from search.code.packages import family_of, words
 from search.code.syntax import kind_of
 from search.engine import SearchEngine
 

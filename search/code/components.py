@@ -6,12 +6,11 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from indexer.errors import IconsError
+from search.code.files import package_of, tables, words
 from search.code.map import Candidate
 from search.code.names import Scanned
-from search.code.packages import package_of, tables, words
 from search.code.syntax import Element, Import, Span
-from search.drawings.drawn import named_icon
-from search.drawings.frameworks import FRAMEWORKS, Export, exported, free_name
+from search.drawings.frameworks import FRAMEWORKS, Export, exported, free_name, named_icon
 from search.engine import SearchEngine
 
 

@@ -9,11 +9,9 @@ from functools import cache, cached_property, partial
 from typing import Literal
 
 from indexer.library.bundled import bundled
-from search.code.files import installed_exports
+from search.code.files import Look, design_of, folded, installed_exports, modules, read_component, spell_component
 from search.code.names import Reference
-from search.code.packages import Look, design_of, folded, modules, read_component, spell_component
-from search.drawings.drawn import packages_of
-from search.drawings.frameworks import FRAMEWORKS, exceptions
+from search.drawings.frameworks import FRAMEWORKS, exceptions, packages_of
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
 

@@ -25,7 +25,7 @@ from indexer.reports.terminal import Progress
 from search.code.compare import BY_BOTH, BY_WORDS, DOUBTFUL, Target, best_of, evidence_of, open_side
 from search.code.known import KnownIcons
 from search.code.names import Reference
-from search.drawings.drawn import iconify_sets
+from search.drawings.frameworks import iconify_sets
 from search.engine import SearchEngine
 from search.generation.opened import Opened
 from search.showing.sheets import data_uri, shown

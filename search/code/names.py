@@ -8,19 +8,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from indexer.errors import IconsError
-from search.code.files import Project, read_code
-from search.code.packages import (
+from search.code.files import (
     Components,
+    Project,
     components_above,
     components_of,
     kebab,
     modules,
+    read_code,
     read_component,
     tables,
     words,
 )
 from search.code.syntax import CONTENT, Code, Import, Text, parse
-from search.drawings.drawn import iconify_sets
+from search.drawings.frameworks import iconify_sets
 
 
 class Reference(NamedTuple):

@@ -8,14 +8,12 @@ from typing import Any
 
 from indexer.errors import IconsError
 from indexer.languages.words import printable
-from indexer.library.preferences import known_preferences
+from indexer.library.folder import known_preferences
 from indexer.reports.terminal import Progress
-from search.drawings.drawn import AS_IT_IS, Look, NamedIcon, named_icon
-from search.drawings.frameworks import Framework
+from search.drawings.frameworks import AS_IT_IS, Framework, Look, NamedIcon, named_icon
 from search.drawings.write import Snippet, laid_out, write
 from search.engine import SearchEngine
-from search.query import Filters, Query, Window, refuse_broken
-from search.results import Answer, Hit
+from search.query import Answer, Filters, Hit, Query, Window, refuse_broken
 from search.words.codes import WELL_KNOWN
 
 MOST_NEEDS = 500

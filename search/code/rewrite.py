@@ -14,14 +14,12 @@ from indexer.library.durable import replace_file
 from indexer.library.named import why_kept
 from indexer.reports.terminal import Progress
 from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, spelt, whole_line
-from search.code.files import Project, code_files, read_code
+from search.code.files import Project, code_files, design_of, modules, package_of, read_code, tables, words
 from search.code.known import KnownIcons
 from search.code.map import Candidate, IconMapping, Mapped, Name
 from search.code.names import Reference, Scanned, scan_file
-from search.code.packages import design_of, modules, package_of, tables, words
 from search.code.syntax import Import, Span, Specifier
-from search.drawings.drawn import iconify_key
-from search.drawings.frameworks import Export
+from search.drawings.frameworks import Export, iconify_key
 from search.engine import SearchEngine
 
 Fate = Literal["changed", "doubtful", "by hand"]

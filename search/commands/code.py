@@ -27,8 +27,7 @@ from search.commands.options import (
     without_option,
     write_page,
 )
-from search.drawings.drawn import Look
-from search.drawings.frameworks import Framework
+from search.drawings.frameworks import Framework, Look
 from search.drawings.frameworks import framework as find_framework
 from search.query import Filters
 
@@ -97,8 +96,8 @@ _MOST_REMARKS = 5
 
 def _remarks(checked: "Checked") -> Iterator[str]:
     """What a person should know beside the findings."""
-    from search.code.packages import components_of
-    from search.drawings.drawn import iconify_sets
+    from search.code.files import components_of
+    from search.drawings.frameworks import iconify_sets
 
     for key, n in checked.unknown.items():
         is_package = components_of(key) and key not in iconify_sets()
@@ -364,7 +363,7 @@ def pick(  # noqa: PLR0913 - one option each
       icons pick --choose "1 3 2" --format svg --colour navy \\
         < needs.txt
     """
-    from indexer.library.preferences import known_preferences
+    from indexer.library.folder import known_preferences
     from search.code.pick import MOST_SHOWN, Picking, pick_icons, picked_json, read_needs
     from search.query import Query, Window
 

@@ -27,11 +27,11 @@ from search.commands.options import (
     waiting,
     write_page,
 )
-from search.drawings.drawn import Look
+from search.drawings.frameworks import Look
 
 if TYPE_CHECKING:
-    from search.drawings.collection import Collection
     from search.drawings.export import Kind
+    from search.drawings.licences import Collection
 
 _NAME = "icons"
 
@@ -120,7 +120,7 @@ def export(  # noqa: PLR0913 - one option each
 
 def _collection(keys: tuple[str, ...], file: Path | None, name: str | None) -> "Collection":
     """The icons that are named: as arguments, in a file, or on stdin."""
-    from search.drawings.collection import MAX_BYTES, collected, read_collection
+    from search.drawings.licences import MAX_BYTES, collected, read_collection
     from search.query import refuse_broken
 
     refuse_two(("--from", file), ("KEY", keys), what="two ways to name icons")
@@ -297,9 +297,8 @@ def evaluate(
     """
     from indexer.reports.figures import check_page, write_page
     from indexer.reports.terminal import ProgressLine
-    from search.evaluation.evaluate import EvaluateOptions, Subject
+    from search.evaluation.evaluate import EvaluateOptions, Subject, evaluation_json, print_summary, report_html
     from search.evaluation.evaluate import evaluate as evaluate_subject
-    from search.evaluation.findings import evaluation_json, print_summary, report_html
 
     if screens_from:
         from indexer.reports.figures import RESAMPLES

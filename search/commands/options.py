@@ -22,10 +22,8 @@ from indexer.languages.words import STYLES, printable, say
 from indexer.library.folder import Library
 from indexer.library.named import write_result
 from indexer.sources.records import FAMILIES
-from search.drawings.drawn import CORNERS, Look
-from search.drawings.frameworks import FRAMEWORKS, Framework, framework
-from search.query import Filters, Query, Window
-from search.results import Answer, Hit, envelope
+from search.drawings.frameworks import CORNERS, FRAMEWORKS, Framework, Look, framework
+from search.query import Answer, Filters, Hit, Query, Window, envelope
 
 if TYPE_CHECKING:
     from indexer.reports.terminal import Progress

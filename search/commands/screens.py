@@ -28,8 +28,7 @@ from search.commands.options import (
     waiting,
     write_page,
 )
-from search.drawings.drawn import Look
-from search.drawings.frameworks import Framework
+from search.drawings.frameworks import Framework, Look
 from search.query import MOST_HITS, Filters, Query
 
 if TYPE_CHECKING:

@@ -29,8 +29,7 @@ from search.commands.options import (
     refuse_two,
     without_option,
 )
-from search.drawings.drawn import Look
-from search.drawings.frameworks import Framework
+from search.drawings.frameworks import Framework, Look
 from search.query import MOST_HITS, MOST_OFFSET, SORTS, Filters, Query, Window, pasted_svg
 
 _MOST_SHOWN = 80

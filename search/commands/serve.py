@@ -116,7 +116,7 @@ def config(library: Library, name: str | None, values: tuple[str, ...], is_none:
       icons config sets --none
       icons config format lucide-react
     """
-    from indexer.library.preferences import known_preferences, read_preferences, write_preferences
+    from indexer.library.folder import known_preferences, read_preferences, write_preferences
     from search.drawings.frameworks import framework
 
     refuse_two(("VALUE", values), ("--none", is_none), what="a choice and none")

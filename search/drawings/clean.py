@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 from indexer.errors import IconsError, RenderError
 from indexer.rendering.render import svg_document
 from indexer.rendering.styles import Declaration, declarations, names_of, selects, weight
-from search.drawings.collection import unique
-from search.drawings.drawn import Look, NamedIcon, coloured, with_attribute
+from search.drawings.frameworks import Look, NamedIcon, coloured, with_attribute
+from search.drawings.licences import unique
 from search.drawings.shapes import reshape
 from search.drawings.sheets import REACHING, rules_of, safe_text, scoped
 

@@ -15,8 +15,7 @@ from indexer.library.durable import folder_aside, put_back, write_file
 from indexer.library.foreign import from_plain, parsed
 from indexer.library.named import read_named, write_result
 from indexer.sources.records import read_regular
-from search.drawings.collection import MAX_BYTES, PRIVATE_USE, Collection, plain_name, read_collection
-from search.drawings.drawn import AS_IT_IS, Look
+from search.drawings.frameworks import AS_IT_IS, Look
 from search.drawings.kinds import (
     LeftOut,
     Made,
@@ -30,7 +29,17 @@ from search.drawings.kinds import (
     read_chosen,
     refuse_left_out,
 )
-from search.drawings.licences import licence_file, licences_summed_up, terms_of, warnings_of
+from search.drawings.licences import (
+    MAX_BYTES,
+    PRIVATE_USE,
+    Collection,
+    licence_file,
+    licences_summed_up,
+    plain_name,
+    read_collection,
+    terms_of,
+    warnings_of,
+)
 
 if TYPE_CHECKING:
     from indexer.reports.terminal import Progress

@@ -10,13 +10,11 @@ from xml.etree.ElementTree import Element
 from indexer.errors import ExportError, IconsError, RenderError, SourceError, UnknownIconError
 from indexer.rendering.render import svg_document
 from search.drawings.clean import SVG, clean_tree, set_apart
-from search.drawings.collection import plain_name, unique
-from search.drawings.drawn import ICON_NAME, Look, named_icon
-from search.drawings.frameworks import capitals
-from search.drawings.licences import HYPHENS, SetTerms, gallery, notice
+from search.drawings.frameworks import ICON_NAME, Look, capitals, named_icon
+from search.drawings.licences import HYPHENS, SetTerms, gallery, notice, plain_name, unique
 from search.drawings.markup import TSX, XML, merging, written
 from search.drawings.shapes import box_of
-from search.results import Hit
+from search.query import Hit
 from search.showing.sheets import kind_of
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from xml.etree import ElementTree
 from indexer.errors import IconsError
 from indexer.rendering.styles import declarations
 from search.drawings.clean import SVG, clean_tree, set_apart
-from search.drawings.collection import plain_name
-from search.drawings.drawn import Look, NamedIcon
-from search.drawings.frameworks import capitals, free_name
+from search.drawings.frameworks import Look, NamedIcon, capitals, free_name
+from search.drawings.licences import plain_name
 from search.drawings.shapes import box_of, path_data
 
 _ESCAPES = {

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from indexer.errors import IconsError
 from indexer.rendering.styles import declarations
-from search.drawings.drawn import Look
+from search.drawings.frameworks import Look
 
 _SHAPES = frozenset(("path", "circle", "ellipse", "rect", "line", "polyline", "polygon"))
 _GROUPS = frozenset(("svg", "g", "a"))

@@ -32,9 +32,8 @@ from picosvg.svg_types import SVGPath
 from indexer.errors import ExportError, RenderError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import draw
-from search.drawings.collection import PRIVATE_USE
 from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, names_of, whole_svg
-from search.drawings.licences import gallery, notice
+from search.drawings.licences import PRIVATE_USE, gallery, notice
 
 if TYPE_CHECKING:
     from indexer.reports.terminal import Progress

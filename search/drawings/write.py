@@ -5,10 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from indexer.errors import IconsError
-from search.drawings.collection import unique
-from search.drawings.drawn import Look, NamedIcon, iconify_key
-from search.drawings.frameworks import Export, Framework, exported, local_names
-from search.drawings.licences import HYPHENS
+from search.drawings.frameworks import Export, Framework, Look, NamedIcon, exported, iconify_key, local_names
+from search.drawings.licences import HYPHENS, unique
 from search.drawings.markup import DRAWINGS, REACT_IMPORT, slug
 from search.drawings.shapes import ENDS
 

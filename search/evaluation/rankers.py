@@ -19,9 +19,8 @@ from indexer.languages.words import normalise
 from indexer.library.folder import Library
 from indexer.library.foreign import folders_in
 from indexer.library.shards import Kind, read_coverage, read_vectors
-from indexer.merging.index_kinds import FP16
 from indexer.merging.lexicon import Lexicon
-from indexer.merging.manifest import N_ASKED, Answering, NamedQuery, Weights, calibrate, spread
+from indexer.merging.manifest import FP16, N_ASKED, Answering, NamedQuery, Weights, calibrate, spread
 from indexer.merging.merge import TagVectors, Vectors
 from indexer.merging.vector_index import VectorIndex
 from indexer.reports.figures import DEPTH, UNRANKED, Ranks, right_ranks

@@ -25,8 +25,8 @@ from search.engine import Filters, SearchEngine
 from search.evaluation.evaluate import Subject
 from search.evaluation.queries import Corpus
 from search.generation.opened import Opened, forgetful
+from search.query import Hit
 from search.ranking.order import set_priority
-from search.results import Hit
 from search.screens.locate import name_crops
 
 

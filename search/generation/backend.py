@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.errors import IconsError, UnsupportedError
 from indexer.languages.words import LOOKS, stated_look
-from indexer.library.traits import FLAGS
+from indexer.library.shards import FLAGS
 from indexer.merging.facets import NONE, OF_LOOK, SEVERAL, compared
 from indexer.merging.lexicon import Lexicon
 from indexer.merging.vector_index import Neighbours
 from indexer.sources.records import FAMILIES, PictureAddress, family
 from search.generation.labels import Labels, unknown
-from search.query import Filters, Sort
-from search.results import N_VALUES, FacetCount
+from search.query import N_VALUES, FacetCount, Filters, Sort
 
 
 class Ability(Enum):

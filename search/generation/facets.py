@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from indexer.arrays import Floats, Ids, Mask, Positions, distinct, rows_by_id
 from indexer.errors import LibraryError
 from indexer.library.folder import Generation
-from indexer.library.traits import FLAGS
+from indexer.library.shards import FLAGS
 from indexer.merging.facets import NONE, SEVERAL, natural_ranks, places_by_name, read_array
 from indexer.merging.lexicon import Lexicon, says_all
 from indexer.merging.manifest import IndexFacts

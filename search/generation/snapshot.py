@@ -38,7 +38,7 @@ _FACTS = {
     "set_licence": "sets.licence",
     "source": "sources.given",
 }
-"""Fields of `search.results.Details`, and the columns that say them."""
+"""Fields of `search.query.Details`, and the columns that say them."""
 
 NAMED = "SELECT id FROM names WHERE words = ?1 UNION ALL SELECT id FROM names WHERE own = ?1 AND own <> ''"
 """Ids of the names that are some words, in English or as they are written."""
@@ -102,7 +102,7 @@ class Snapshot:
         return found[icon]
 
     def facts(self, icon: int) -> dict[str, Any]:
-        """Read what the catalog says of an icon beyond what a hit shows, by the fields of `search.results.Details`."""
+        """Read what the catalog says of an icon beyond what a hit shows, by the fields of `search.query.Details`."""
         joined = "icons JOIN sets ON sets.id = icons.set_id JOIN sources ON sources.id = sets.source_id"
         query = f"SELECT {', '.join(_FACTS.values())} FROM {joined} WHERE icons.id = ?"
         found = dict(zip(_FACTS, self._connection.execute(query, (icon,)).fetchone(), strict=True))

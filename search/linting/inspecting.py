@@ -23,9 +23,8 @@ from indexer.languages.words import common_affixes, parse
 from indexer.library.folder import Library
 from indexer.merging.manifest import Manifest
 from indexer.process import cores
-from indexer.rendering.pool import RenderPool
+from indexer.rendering.pool import Job, RenderPool
 from indexer.rendering.render import BLANK
-from indexer.rendering.slots import Job
 from indexer.reports.terminal import Progress
 from indexer.sources.folders import reason_of
 from indexer.sources.records import PictureAddress, Record

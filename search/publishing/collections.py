@@ -15,23 +15,25 @@ import numpy as np
 from indexer.arrays import Ids
 from indexer.errors import LibraryError
 from search.generation.milvus.catalog import VectorKind
-from search.generation.milvus.connection import Connection, Row, client
-from search.generation.milvus.published import FileFacts, find_manifest
-from search.generation.milvus.schema import (
+from search.generation.milvus.connection import (
     DIGEST,
     EXACT_UP_TO,
     FP16_SINCE,
     GRAPH,
     MOST_BYTES,
     VECTOR,
+    Connection,
     Names,
+    Row,
     add_fields,
     among,
+    client,
     fields_of,
     in_chunks,
     manifest_key,
     piece_key,
 )
+from search.generation.milvus.published import FileFacts, find_manifest
 
 SECONDS = 60.0
 """For one batch."""

@@ -22,15 +22,13 @@ from indexer.errors import LibraryError
 from indexer.library.durable import describe_file
 from indexer.library.folder import Library, LibraryElsewhere, require
 from indexer.library.foreign import FILE_NAME
-from indexer.merging.index_kinds import LEAST_RECALL
-from indexer.merging.manifest import spread
+from indexer.merging.manifest import LEAST_RECALL, spread
 from indexer.merging.merge import share_right
 from search.generation.backend import Ability
 from search.generation.facets import FaissVectors
 from search.generation.milvus.catalog import MilvusVectors
-from search.generation.milvus.connection import Connection
+from search.generation.milvus.connection import VECTOR, Connection, manifest_key
 from search.generation.milvus.published import Published, PublishedManifest, find_manifest
-from search.generation.milvus.schema import VECTOR, manifest_key
 from search.generation.opened import Opened, damage_explained, open_current
 from search.publishing.collections import (
     SECONDS,

@@ -16,30 +16,31 @@ from indexer.doctor.checks import Finding, Report
 from indexer.errors import LibraryError, SourceError
 from indexer.library.durable import describe_file
 from indexer.library.folder import Generation, Library, LibraryElsewhere
-from indexer.library.traits import FLAGS
+from indexer.library.shards import FLAGS
 from indexer.merging.facets import SEVERAL
 from indexer.merging.lexicon import Lexicon, Lists
 from indexer.merging.manifest import spread
-from search.answering.answer import browse_all
-from search.answering.details import set_facts
+from search.answering.answer import browse_all, set_facts
 from search.generation.backend import FIELDS, KINDS, Ability, Order
 from search.generation.facets import FacetRows, Facets, FaissVectors
 from search.generation.milvus.catalog import as_floats
-from search.generation.milvus.connection import MOST, Connection, Row
-from search.generation.milvus.published import Published, PublishedManifest, read_manifest
-from search.generation.milvus.schema import (
+from search.generation.milvus.connection import (
     DIGEST,
     ICON_FIELDS,
+    MOST,
     MOST_BYTES,
     MOST_VALUE_BYTES,
     MOST_VALUES,
     PICTURE_FIELDS,
     VECTOR,
+    Connection,
     Names,
+    Row,
     among,
     packed,
     piece_key,
 )
+from search.generation.milvus.published import Published, PublishedManifest, read_manifest
 from search.generation.milvus.table import Facts, order_key
 from search.generation.opened import Opened, open_generation
 from search.publishing.collections import held_numbers, vector_index

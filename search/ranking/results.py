@@ -16,7 +16,7 @@ from indexer.arrays import Ids, Mask, firsts_of
 from indexer.languages.words import asked_style
 from indexer.merging.facets import A_LOOK, NO_STYLE
 from search.generation.backend import Ability, is_in
-from search.query import Filters, Window
+from search.query import MOST_COUNTED, FacetCount, Filters, Window
 from search.ranking import retrieve
 from search.ranking.combine import ScoreCutoff, best_stated, best_unseen, weigh
 from search.ranking.features import Rows, features, of_keywords
@@ -30,7 +30,6 @@ from search.ranking.order import (
     stand_ins,
 )
 from search.ranking.retrieve import Question
-from search.results import MOST_COUNTED, FacetCount
 
 STEP = 4
 """How many times as many are asked for with each step."""

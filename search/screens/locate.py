@@ -16,14 +16,13 @@ from indexer.rendering.screenshot import Screenshot, cut_out_pixels
 from indexer.reports.terminal import Progress
 from indexer.screens.boxes import Boxes, PictureKind, picture_kind
 from indexer.screens.located import NO_ICONS, LocatedIcons, open_locator
-from search.answering.details import as_hits
+from search.answering.answer import as_hits
 from search.generation.opened import Opened, forgetful
 from search.pictures import MAX_BYTES, drawing, screenshot_of
-from search.query import Filters, refuse_late
+from search.query import Filters, Hit, refuse_late
 from search.ranking.combine import least_score, weigh_looks
 from search.ranking.features import Rows, rows_of
 from search.ranking.order import SetPriority, group_many, groups_of, ranked, replaced
-from search.results import Hit
 from search.screens.results import AsKind, Box, LocatedIcon, LocatedPicture
 
 N_NEAREST = 64

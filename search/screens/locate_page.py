@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from indexer.languages.words import counted, printable, say
 from indexer.reports.terminal import open_console
-from search.results import Hit
+from search.query import Hit
 from search.screens.locate import LocatedFile
 from search.screens.results import LocatedIcon, LocatedPicture
 from search.showing.sheets import data_uri, is_drawn_in_white, shown

@@ -31,8 +31,7 @@ from search.engine import SearchEngine
 from search.generation.backend import Ability
 from search.generation.opened import Opened
 from search.pictures import drawing
-from search.query import Filters, Query, Window, refuse_empty
-from search.results import Hit
+from search.query import Filters, Hit, Query, Window, refuse_empty
 from search.screens.results import Box, Use, Uses
 
 

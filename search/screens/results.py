@@ -8,8 +8,8 @@ import numpy as np
 
 from indexer.arrays import Floats
 from indexer.screens.boxes import PictureKind
+from search.query import Hit
 from search.ranking.weights import GOOD_SCORE
-from search.results import Hit
 
 AsKind = Literal["icon", "screen"]
 """What a user can say that a picture is."""

@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw, ImageFont
 from indexer.errors import IconsError, RenderError
 from indexer.languages.words import printable
 from indexer.rendering.render import render, svg_document
-from search.results import Hit
+from search.query import Hit
 
 MOST_HITS = 1_000
 """83 MB of pixels while the sheet is drawn."""

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from indexer.languages.words import printable
 from indexer.reports.terminal import open_console, plain, table_of
-from search.results import N_VALUES, Answer, Details, Explanation, FacetCount, Hit, Judged
+from search.query import N_VALUES, Answer, Details, Explanation, FacetCount, Hit, Judged
 
 _TITLE = 15
 """Columns of what a fact is called."""

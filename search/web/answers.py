@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, model_validator
 from pydantic.dataclasses import dataclass
 
 from search.drawings.write import Snippet
-from search.results import Answer, Explanation, FacetCount, Hit, Judged, KnownOfIcon, SetCard, values_of
+from search.query import Answer, Explanation, FacetCount, Hit, Judged, KnownOfIcon, SetCard, values_of
 from search.screens.results import LocatedIcon, LocatedPicture, Use
 
 API = "/api/v1"

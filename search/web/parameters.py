@@ -22,7 +22,7 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from search.drawings.drawn import COLOUR, is_colour
+from search.drawings.frameworks import COLOUR, is_colour
 from search.query import MOST_HITS, MOST_LANGUAGES, MOST_OFFSET, MOST_WITHOUT, Filters, Query, Sort, Window
 from search.screens.locate import MOST_NAMES
 from search.screens.results import AsKind

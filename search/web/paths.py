@@ -10,10 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from indexer.sources.records import shown
-from search.drawings.collection import Collection
-from search.drawings.drawn import Corner, Look
 from search.drawings.export import Kind, Options
-from search.drawings.frameworks import FRAMEWORKS
+from search.drawings.frameworks import FRAMEWORKS, Corner, Look
+from search.drawings.licences import Collection
 from search.query import Query as EngineQuery
 from search.web.answers import (
     API,

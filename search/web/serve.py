@@ -19,7 +19,7 @@ from starlette.types import Lifespan
 
 from indexer.errors import IconsError
 from indexer.library.folder import Library
-from indexer.telemetry import SERVERS, silence
+from indexer.process import SERVERS, silence
 from search.engine import SearchEngine
 from search.web import paths
 from search.web.answers import API

@@ -12,15 +12,13 @@ from typing import NamedTuple
 
 from indexer.errors import ExportError, IconsError, LibraryError, UnreachableError
 from indexer.rendering.draw_pool import ANY_PICTURE, DrawPool
-from search.drawings.collection import Collection
-from search.drawings.drawn import Look, named_icon
 from search.drawings.export import Exported, Kind, Options, export
-from search.drawings.frameworks import framework
+from search.drawings.frameworks import Look, framework, named_icon
 from search.drawings.kinds import keys_of
+from search.drawings.licences import Collection
 from search.drawings.write import write
 from search.engine import Edition, SearchEngine
-from search.query import Query, Window, pasted_svg, refuse_late
-from search.results import Hit, values_of
+from search.query import Hit, Query, Window, pasted_svg, refuse_late, values_of
 from search.web.answers import (
     CodeAnswer,
     Health,

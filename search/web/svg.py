@@ -26,7 +26,7 @@ from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import svg_document
 from indexer.screens.files import UsageFolder
 from search.drawings.clean import clean_tree, set_apart
-from search.drawings.drawn import AS_IT_IS, NamedIcon, coloured
+from search.drawings.frameworks import AS_IT_IS, NamedIcon, coloured
 from search.drawings.kinds import element
 from search.drawings.markup import XML
 from search.drawings.markup import written as spelt
@@ -34,7 +34,7 @@ from search.drawings.shapes import box_of
 from search.engine import SearchEngine
 from search.generation.opened import state_of
 from search.pictures import digest_of
-from search.results import values_of
+from search.query import values_of
 from search.screens.opened import LEAST_SCORE, UsageIndex, shot_png, uses_of_icon
 from search.screens.results import Use
 from search.web.answers import UsageAnswer, picture_url, written

@@ -11,8 +11,7 @@ import pytest
 from faults import Stages, draw
 from usage_screens import save_screen
 
-from indexer.library.folder import Library, note_changed
-from indexer.library.preferences import Preferences, write_preferences
+from indexer.library.folder import Library, Preferences, note_changed, write_preferences
 
 N_PARTS = 64
 """Of each file; a byte is flipped in each."""

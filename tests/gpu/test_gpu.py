@@ -27,7 +27,7 @@ from indexer.embedding.device import Batch
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import MANY
 from indexer.encoders.torch_encoder import Encoder
-from indexer.rendering.slots import Settings, Slots, shared_memory
+from indexer.rendering.pool import Settings, Slots, shared_memory
 from indexer.reports.terminal import Bars
 
 N_GPUS = torch.cuda.device_count()

@@ -47,8 +47,8 @@ from indexer.pipeline import plan_only
 from indexer.screens.add import AddOptions, add
 from search.cli import main
 from search.engine import SearchEngine
+from search.generation.milvus.connection import Names, manifest_key, piece_key
 from search.generation.milvus.published import FileFacts, PublishedManifest, fetch, read_manifest
-from search.generation.milvus.schema import Names, manifest_key, piece_key
 from search.generation.milvus.table import Facts
 from search.publishing.rows import compute_facts
 
@@ -208,7 +208,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("XDG_CACHE_HOME", str(place / "cache"))
         patch.setenv("HF_HUB_OFFLINE", "1")
         patch.setattr("indexer.encoders.checkpoint._fetch", lambda name: pytest.fail(f"{name} is fetched"))
-        patch.setattr("indexer.embedding.block_queue._LONGEST_PAUSE", 0.01)
+        patch.setattr("indexer.embedding.plan_store._LONGEST_PAUSE", 0.01)
         _build(place)
         for victim in _victims(place):
             for name in ("photos/a.jpg", "deep/runs/1/b", "1/manifest.json", "claims/c", "model.safetensors"):

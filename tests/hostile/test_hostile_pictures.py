@@ -24,9 +24,8 @@ from indexer.embedding.planning import EmbedOptions
 from indexer.errors import RenderError
 from indexer.library.folder import Library
 from indexer.rendering.draw_pool import DrawPool
-from indexer.rendering.pool import RenderPool
+from indexer.rendering.pool import Job, RenderPool
 from indexer.rendering.render import render
-from indexer.rendering.slots import Job
 from indexer.sources.records import PictureAddress, content_digest, to_text
 
 LONG_AGO = 1_000_000_000

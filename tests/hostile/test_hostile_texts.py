@@ -21,8 +21,7 @@ from indexer.languages.words import printable
 from indexer.library.folder import Library
 from search.cli import main
 from search.commands.options import labels_beginning
-from search.drawings.drawn import AS_IT_IS, NamedIcon
-from search.drawings.frameworks import FRAMEWORKS
+from search.drawings.frameworks import AS_IT_IS, FRAMEWORKS, NamedIcon
 from search.drawings.write import comment, write
 from search.engine import Query, SearchEngine
 

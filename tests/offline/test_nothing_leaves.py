@@ -17,7 +17,7 @@ import httpx
 import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
-from indexer.telemetry import LIBRARIES, SERVERS
+from indexer.process import LIBRARIES, SERVERS
 
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
 DEVICES = ("/dev/", "/proc/")

@@ -23,7 +23,7 @@ from indexer.library.folder import Library
 from indexer.reports.figures import Figure, means, spell
 from search.engine import Query, SearchEngine, Window
 from search.evaluation.queries import Line, Shown, read_lines
-from search.results import Hit
+from search.query import Hit
 
 N_FIRST = 5
 """Hits that are looked at."""

@@ -38,7 +38,7 @@ from indexer.reports.figures import (
 )
 from indexer.screens.boxes import iou_matrix
 from search.evaluation.screens import LEAST_IOU, NO_ICON, ScreenIcon, Truth
-from search.results import Hit
+from search.query import Hit
 from search.showing.sheets import data_uri
 
 ReadPicture = Callable[[int], bytes]

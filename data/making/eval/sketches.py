@@ -15,13 +15,12 @@ import click
 from indexer.commands.options import json_option, library_option
 from indexer.languages.words import normalise
 from indexer.library.bundled import bundled
-from search.query import Query, Window
-from search.results import Hit
+from search.query import Hit, Query, Window
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
     from search.engine import SearchEngine
-    from search.results import Hit
+    from search.query import Hit
 
 Point = tuple[float, float]
 Stroke = Sequence[Point]

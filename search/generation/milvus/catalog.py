@@ -18,8 +18,20 @@ from indexer.languages.words import normalise, parse
 from indexer.library.foreign import from_json
 from indexer.merging.vector_index import Neighbours
 from search.generation.backend import IconRow, Selection, numbered_key
-from search.generation.milvus.connection import IDS_AT_ONCE, MOST, SECONDS, Connection, Row
-from search.generation.milvus.schema import EXACT_UP_TO, VECTOR, among, both, in_chunks, spelt, unpacked
+from search.generation.milvus.connection import (
+    EXACT_UP_TO,
+    IDS_AT_ONCE,
+    MOST,
+    SECONDS,
+    VECTOR,
+    Connection,
+    Row,
+    among,
+    both,
+    in_chunks,
+    spelt,
+    unpacked,
+)
 from search.generation.milvus.table import MilvusTable, Where
 from search.generation.snapshot import NAMED, Snapshot, lines
 

@@ -23,8 +23,17 @@ from indexer.library.foreign import Count, FileName, Name, Size, below, from_jso
 from indexer.merging.manifest import Manifest
 from search.generation.backend import Engine
 from search.generation.milvus.catalog import MilvusCatalog, MilvusVectors, VectorKind
-from search.generation.milvus.connection import Connection, GoneError, connection_to
-from search.generation.milvus.schema import COLUMNS, Names, among, in_chunks, manifest_key, piece_key
+from search.generation.milvus.connection import (
+    COLUMNS,
+    Connection,
+    GoneError,
+    Names,
+    among,
+    connection_to,
+    in_chunks,
+    manifest_key,
+    piece_key,
+)
 from search.generation.milvus.table import Facts, MilvusTable
 from search.generation.opened import Opened, Source
 

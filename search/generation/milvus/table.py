@@ -17,8 +17,20 @@ from indexer.library.foreign import from_json
 from indexer.merging.facets import NONE, ROW, SEVERAL
 from indexer.merging.lexicon import Lexicon, says_all
 from search.generation.backend import FIELDS, KINDS, Ability, IconTable, Order, Selection, SetFacts, is_in
-from search.generation.milvus.connection import IDS_AT_ONCE, MOST, Connection, Row
-from search.generation.milvus.schema import COLUMNS, OF_PICTURES, Values, among, any_of, both, in_chunks, spelt
+from search.generation.milvus.connection import (
+    COLUMNS,
+    IDS_AT_ONCE,
+    MOST,
+    OF_PICTURES,
+    Connection,
+    Row,
+    Values,
+    among,
+    any_of,
+    both,
+    in_chunks,
+    spelt,
+)
 from search.query import Filters, Sort
 
 Tallies = dict[str, list[int]]

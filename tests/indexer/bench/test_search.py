@@ -18,7 +18,7 @@ from indexer.bench.report import Report, Row
 from indexer.bench.search import Answered, Client, measure_cold, spread, use_page
 from indexer.errors import BenchError, IconsError, LibraryError
 from indexer.library.folder import Library
-from indexer.merging.index_kinds import FLAT, FP16, KINDS, LEAST_RECALL
+from indexer.merging.manifest import FLAT, FP16, KINDS, LEAST_RECALL
 from search.cli import main
 
 DIM = 64

@@ -18,8 +18,7 @@ from usage_screens import plain_sight, save_screen
 from indexer.doctor.checks import Report
 from indexer.doctor.examine import examine, repair
 from indexer.errors import LibraryError, ShardError, SourceError
-from indexer.library.folder import Library, write_manifest
-from indexer.library.preferences import Preferences, write_preferences
+from indexer.library.folder import Library, Preferences, write_manifest, write_preferences
 from indexer.library.shards import read_shard, shard_paths, write_shard
 from indexer.merging.manifest import Manifest
 from indexer.pipeline import IndexOptions, scan

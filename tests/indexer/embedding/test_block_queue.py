@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.embedding.block_queue import BlockQueue
-from indexer.embedding.plan_store import LibraryPlanStore
+from indexer.embedding.plan_store import BlockQueue, LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.errors import StoreError

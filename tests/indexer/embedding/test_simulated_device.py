@@ -14,9 +14,8 @@ import pytest
 from conftest import Silent, disc
 
 from indexer.arrays import Halves, Pixels
-from indexer.embedding.block_queue import BlockQueue
 from indexer.embedding.device import Collect, DeviceSpec, QueuedDevice
-from indexer.embedding.plan_store import LibraryPlanStore
+from indexer.embedding.plan_store import BlockQueue, LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter
 from indexer.embedding.worker import MOST_WAITING, ShardWriter, work_off
@@ -25,8 +24,7 @@ from indexer.encoders.devices import HOST
 from indexer.encoders.graphs import LoadedEncoder, load_encoder
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Plan, write_plan
-from indexer.library.shards import Shard
-from indexer.library.traits import TRAITS
+from indexer.library.shards import TRAITS, Shard
 from indexer.pipeline import IndexOptions, plan_only, scan
 from indexer.ranks import Gauge
 

@@ -18,8 +18,7 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices, Gpus
 from indexer.errors import TrainError
 from indexer.finetune import session
-from indexer.finetune.options import Places
-from indexer.finetune.progress import TrainingProgress, TrainingView
+from indexer.finetune.options import Places, TrainingProgress, TrainingView
 from indexer.finetune.session import Request, prepare, working
 from indexer.finetune.watch import StepClock
 from indexer.library.folder import Library

@@ -19,8 +19,10 @@ from indexer.library.plans import (
     write_plan,
 )
 from indexer.library.shards import (
+    TRAITS,
     Contents,
     Failed,
+    Ink,
     Shard,
     block_of,
     content_of,
@@ -33,7 +35,6 @@ from indexer.library.shards import (
     unread_images,
     write_shard,
 )
-from indexer.library.traits import TRAITS, Ink
 
 PLAN = Plan("f00d", '{"model": "bundled"}', 0, 0, 0)
 

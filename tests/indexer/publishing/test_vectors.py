@@ -9,7 +9,7 @@ import faiss
 import numpy as np
 import pytest
 
-from indexer.merging.index_kinds import BEYOND, KINDS, LEAST_RECALL, RULE, IndexKind, recommended
+from indexer.merging.manifest import BEYOND, KINDS, LEAST_RECALL, RULE, IndexKind, recommended
 from indexer.merging.merge import least_scores, share_found, share_right
 from indexer.merging.vector_index import VectorIndex, fp32_chunks
 

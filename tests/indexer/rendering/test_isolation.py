@@ -19,8 +19,7 @@ from indexer.encoders.torch_encoder import Encoder
 from indexer.library.bundled import bundled
 from indexer.ranks import cpu_seconds, family, proportional_bytes
 from indexer.rendering.draw_pool import Worker
-from indexer.rendering.pool import RenderPool
-from indexer.rendering.slots import Job
+from indexer.rendering.pool import Job, RenderPool
 from indexer.sources.records import PictureAddress, content_digest
 
 MOST_COST, MOST_BYTES = 0.10, 20_000_000

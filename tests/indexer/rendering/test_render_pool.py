@@ -14,11 +14,10 @@ from PIL import Image
 
 from indexer.embedding.device import configure_ring, in_batches
 from indexer.errors import EmbedError
-from indexer.library.traits import digest_of
-from indexer.rendering import slots
-from indexer.rendering.pool import Failure, RenderPool
+from indexer.library.shards import digest_of
+from indexer.rendering import pool as slots
+from indexer.rendering.pool import Failure, Job, RenderPool
 from indexer.rendering.render import render
-from indexer.rendering.slots import Job
 from indexer.sources.records import PictureAddress, content_digest
 
 
@@ -220,7 +219,7 @@ RUN_FROM_A_SCRIPT = """
 import os, sys, time
 from pathlib import Path
 import torch
-from indexer.library.traits import digest_of
+from indexer.library.shards import digest_of
 from indexer.rendering.pool import Job, RenderPool
 from indexer.sources.records import PictureAddress, content_digest
 Path(sys.argv[1], f"main-{os.getpid()}").touch()

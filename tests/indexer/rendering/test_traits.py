@@ -6,7 +6,7 @@ from conftest import disc, svg
 from PIL import Image, ImageFilter
 from small_icons import saved
 
-from indexer.library.traits import Ink
+from indexer.library.shards import Ink
 from indexer.rendering.render import GRID, measure, render
 
 SIZES = (32, 64, 224)

@@ -27,7 +27,7 @@ from indexer.reports.figures import (
     right_ranks,
 )
 from indexer.reports.terminal import ProgressLine
-from search.evaluation.findings import average_precision, measure, ndcg
+from search.evaluation.evaluate import average_precision, measure, ndcg
 
 CORPUS = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
 QUERIES = np.array([[1, 0], [0, 1]], np.float32)

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from indexer.reports.timings import Span, Timings
+from indexer.reports.terminal import Span, Timings
 
 
 def test_spans_of_one_name_are_added_up_whatever_thread_takes_them() -> None:

@@ -17,9 +17,8 @@ from indexer.library.folder import Library
 from indexer.library.shards import read_coverage
 from indexer.library.stores import ObjectStore, RetryingStore, S3Store, Stored, open_object_store, spelled
 from indexer.pipeline import IndexOptions, embed, forget, index, scan
-from indexer.rendering.pool import RenderPool
-from indexer.rendering.slots import Job
-from indexer.sources import stored
+from indexer.rendering.pool import Job, RenderPool
+from indexer.sources import source as stored
 from indexer.sources.records import FileScan, PictureAddress, content_digest
 from indexer.sources.source import open_sources, read_indexed, read_picture, why_unreachable
 from search.engine import SearchEngine
@@ -97,7 +96,7 @@ def test_a_picture_that_is_too_large_is_listed_without_being_read(
     icons: Path, bucket: ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bucket.put("icons/huge.svg", b" " * 3_000_000)
-    monkeypatch.setattr("indexer.sources.stored.MAX_BYTES", 1_000_000)
+    monkeypatch.setattr("indexer.sources.source.MAX_BYTES", 1_000_000)
     read = list[str]()
     real = S3Store.get
     monkeypatch.setattr(S3Store, "get", lambda store, name: read.append(name) or real(store, name))
@@ -124,7 +123,7 @@ def test_a_store_that_is_away_and_a_cache_that_can_t_be_written_are_no_picture_s
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
     reason = why(f"{bucket.url}/signs.json", "", kind="stored-iconify")
     assert re.search(r'a file/icons/sets/\w+" can\'t be read or written .*; XDG_CACHE_HOME names another', reason)
-    monkeypatch.setattr("indexer.sources.stored._store", lambda url: RetryingStore(Away(url), patience_seconds=0.2))
+    monkeypatch.setattr("indexer.sources.source._store", lambda url: RetryingStore(Away(url), patience_seconds=0.2))
     assert why(icons, "arrow.svg").startswith(f'"{bucket.url}/icons" can\'t be read or written')
 
 
@@ -218,7 +217,7 @@ def test_a_store_that_is_away_while_pictures_are_drawn_is_no_fault_of_theirs(
 ) -> None:
     options = options_of(icons, tiny_model)
     library = scanned(tmp_path / "library", options)
-    monkeypatch.setattr("indexer.sources.stored._get", lambda *_: (_ for _ in ()).throw(SourceError("away")))
+    monkeypatch.setattr("indexer.sources.source._get", lambda *_: (_ for _ in ()).throw(SourceError("away")))
     failures = read_coverage(library.vectors(embed(library, options, Silent()).fingerprint)).failures
     assert {(failed.reason, failed.is_final) for failed in failures.values()} == {("can't be read: away", False)}
 

@@ -130,7 +130,7 @@ def test_urls_are_told_from_paths_however_they_are_spelled(tmp_path: Path) -> No
 
 def test_who_works_on_folders_alone_loads_nothing_of_stores() -> None:
     program = (
-        "import sys, indexer.pipeline, indexer.embedding.ray_workers, indexer.sources.source, indexer.rendering.slots\n"
+        "import sys, indexer.pipeline, indexer.embedding.ray_workers, indexer.sources.source, indexer.rendering.pool\n"
         "print(*sorted({'fsspec', 's3fs', 'gcsfs', 'botocore', 'aiohttp', 'ray'} & set(sys.modules)))"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -22,8 +22,7 @@ from indexer.reports.figures import UNRANKED, right_ranks
 from search.cli import main
 from search.engine import Query as EngineQuery
 from search.engine import Window
-from search.evaluation.evaluate import EvaluateOptions, Subject, evaluate
-from search.evaluation.findings import MEASURES, report_html
+from search.evaluation.evaluate import MEASURES, EvaluateOptions, Subject, evaluate, report_html
 from search.evaluation.queries import NO_TAGS, BenchmarkQuery, Tags, find_answers
 from search.evaluation.rankers import CorpusVectors, VectorRankers, find_contenders, read_vectors_of
 from search.evaluation.screenshots import Condition, choose_shots, conditions, take

@@ -13,8 +13,7 @@ from indexer.languages.words import normalise
 from indexer.library.folder import Library
 from indexer.reports.figures import UNRANKED, Figure
 from search.engine import Query, SearchEngine, Window
-from search.evaluation.evaluate import EvaluateOptions, Subject, evaluate
-from search.evaluation.findings import Evaluation, Row
+from search.evaluation.evaluate import EvaluateOptions, Evaluation, Row, Subject, evaluate
 from search.evaluation.queries import (
     ALL_TAGS,
     NO_TAGS,

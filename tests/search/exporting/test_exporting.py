@@ -15,10 +15,9 @@ from indexer.errors import ExportError
 from indexer.library.folder import Library
 from indexer.rendering.render import draw
 from indexer.sources.records import needs_credit, read_licence_file
-from search.drawings.collection import Collection, collected, plain_name, read_collection, unique
-from search.drawings.drawn import Look
 from search.drawings.export import KINDS, Kind, Options, export
-from search.drawings.licences import licences_summed_up
+from search.drawings.frameworks import Look
+from search.drawings.licences import Collection, collected, licences_summed_up, plain_name, read_collection, unique
 from search.drawings.markup import component_name, slug
 from search.engine import SearchEngine
 

@@ -6,8 +6,8 @@ import pytest
 from fontTools.ttLib import TTFont
 
 from indexer.errors import ExportError
-from search.drawings.collection import PRIVATE_USE, Collection, read_collection
 from search.drawings.export import Options, export
+from search.drawings.licences import PRIVATE_USE, Collection, read_collection
 from search.engine import SearchEngine
 
 

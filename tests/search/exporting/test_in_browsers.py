@@ -30,13 +30,12 @@ from indexer.errors import IconsError
 from indexer.library.bundled import bundled
 from indexer.rendering.draw_pool import DrawPool
 from indexer.sources.iconify import build_svg, resolve_icon
-from search.drawings.collection import plain_name, unique
-from search.drawings.drawn import AS_IT_IS, NamedIcon
-from search.drawings.frameworks import framework
+from search.drawings.frameworks import AS_IT_IS, NamedIcon, framework
 from search.drawings.kinds import Chosen, Drawing, Material, drawings, make_iconify, make_react, make_sprite, whole_svg
+from search.drawings.licences import plain_name, unique
 from search.drawings.web_font import make_font, outlined, place
 from search.drawings.write import write
-from search.results import Hit
+from search.query import Hit
 
 SIDES = (24, 96)
 GROUNDS = {"light": "#fff", "dark": "#468"}

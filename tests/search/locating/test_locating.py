@@ -1,11 +1,20 @@
+"""Icons found in screenshots, as data and by command."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import click
 import numpy as np
 import pytest
-from screens_with_icons import KEYS, screen
+from click.testing import CliRunner, Result
+from screens_with_icons import KEYS, saved, screen
 
 from data.making.eval.components import connected_components
 from indexer.arrays import Pixels
 from indexer.screens import located
 from indexer.screens.located import Locator, crops
+from search.cli import main
 from search.engine import SearchEngine
 from search.generation import facets
 from search.query import Filters, Query, Window
@@ -84,3 +93,97 @@ def test_one_row_is_read_from_left_to_right() -> None:
     corners = [[50, 12, 70, 32], [10, 10, 30, 30], [12, 60, 28, 70], [90, 8, 110, 40], [60, 58, 80, 72]]
     assert reading_order(np.array(corners, np.float32)).tolist() == [1, 0, 3, 2, 4]
     assert reading_order(np.zeros((0, 4), np.float32)).tolist() == []
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def shot(engine: SearchEngine, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved(screen(engine), tmp_path_factory.mktemp("shots") / "shot.png")
+
+
+@pytest.fixture
+def run(samples: Path) -> Run:
+    def locating(*arguments: object) -> Result:
+        told = ["locate", *map(str, arguments), "--library", str(samples)]
+        return CliRunner().invoke(main, told, env={"COLUMNS": "80"})
+
+    return locating
+
+
+def test_a_table_has_a_line_an_icon(run: Run, shot: Path) -> None:
+    done = run(shot, "--set", "lucide")
+    head, *lines = done.stdout.splitlines()
+    assert (done.exit_code, head.split()) == (0, ["at", "size", "score", "key", "or"])
+    assert [line.split()[3] for line in lines] == [f"lucide:{name}" for name in KEYS]
+    assert all(float(line.split()[2]) > 0.9 for line in lines)
+
+
+def test_json_is_what_the_engine_says(run: Run, shot: Path, engine: SearchEngine) -> None:
+    told = json.loads(run(shot, "--json", "-k", 2, "--set", "thin").stdout)
+    assert (told["file"], told["kind"], told["width"], told["n_found"]) == (str(shot), "screen", 640, 8)
+    assert [icon["hits"][0]["key"] for icon in told["icons"]] == [f"thin:{name}" for name in KEYS]
+    assert all(1 <= len(icon["hits"]) <= 2 for icon in told["icons"])
+
+
+def test_a_broken_file_among_many_is_told_and_the_rest_goes_on(run: Run, shot: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(shot.read_bytes()[:200])
+    done = run(broken, shot, tmp_path / "gone.png", "--json")
+    lines = json.loads(done.stdout)
+    assert [line["file"] for line in lines] == [str(broken), str(shot), str(tmp_path / "gone.png")]
+    error = f'no icons can be found in "{broken}": truncated PNG'
+    assert (done.exit_code, lines[0]["error"], lines[1]["n_found"]) == (2, error, 8)
+    assert f'"{tmp_path / "gone.png"}" can\'t be read: No such file or directory' in done.stderr
+    assert len(json.loads(run(shot, shot, "--json").stdout)) == 2
+
+
+def test_a_broken_file_alone_is_one_line(run: Run, tmp_path: Path) -> None:
+    white = saved(np.full((200, 300, 3), 255, np.uint8), tmp_path / "white.png")
+    done = run(white)
+    told = f'Error: no icons can be found in "{white}": of one colour all over, so it shows no icon\n'
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", told)
+    assert run(tmp_path).stderr == f'Error: "{tmp_path}" can\'t be read: Is a directory\n'
+
+
+def test_a_picture_without_icons_is_answered_with_one(run: Run, tmp_path: Path) -> None:
+    photo = np.stack([*np.meshgrid(*(2 * [np.linspace(0, 255, 400)])), np.full((400, 400), 90)], axis=-1)
+    file = saved(photo.astype(np.uint8), tmp_path / "photo.png")
+    done, told = run(file), f'no icons in "{file}"; --as icon takes it for one icon\n'
+    assert (done.exit_code, done.stdout, done.stderr) == (1, "", told)
+
+
+def test_one_icon_is_answered_as_a_search_by_picture(run: Run, engine: SearchEngine, tmp_path: Path) -> None:
+    icon = tmp_path / "bell.svg"
+    icon.write_bytes(engine.picture(engine.find("lucide:bell")))
+    done = run(icon, "--json")
+    told = json.loads(done.stdout)
+    searched = engine.ask(Query(picture=icon.read_bytes()), window=Window(k=5)).hits
+    assert (told["kind"], [hit["key"] for hit in told["icons"][0]["hits"]]) == ("icon", [hit.key for hit in searched])
+    assert done.stderr == f'"{icon}" is taken for one icon; --as screen looks for several in it\n'
+
+
+@pytest.mark.slow
+def test_what_is_found_is_written_as_code_row_by_row(run: Run, shot: Path) -> None:
+    done = run(shot, "--format", "lucide-react", "--size", 20)
+    first, blank, *uses = done.stdout.splitlines()
+    names = ["Heart", "Search", "Settings", "Bell", "Trash2", "Download", "Calendar", "Star"]
+    assert (first, blank) == (f'import {{ {", ".join(names)} }} from "lucide-react";', "")
+    assert uses[1::2] == [f"<{name} size={{20}} />" for name in names]
+    assert all(use.startswith("{/* at ") for use in uses[::2])
+    assert done.stderr == "to install: npm install lucide-react\n"
+    assert run(shot, "--format", "svg").stdout.count("<svg") == len(KEYS)
+    assert run(shot, "--format", "@mdi/js").exit_code == 2  # the library has no set that it serves
+
+
+def test_a_page_holds_all_that_it_shows(run: Run, shot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(click, "launch", lambda url: opened.append(url) or 0)
+    page = tmp_path / "found.html"
+    done = run(shot, "--html", page, "--open", "--set", "lucide")
+    assert (done.exit_code, opened) == (0, [page.as_uri()]), done.output
+    html = page.read_text("utf-8")
+    assert html.count('class="frame sure"') == len(KEYS)
+    assert html.count("http") == html.count("http-equiv")  # nothing is fetched
+    assert all(f"<code>lucide:{name}</code>" in html for name in KEYS)

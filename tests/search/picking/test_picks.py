@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from indexer.errors import IconsError
-from indexer.library.folder import Library
-from indexer.library.preferences import Preferences, write_preferences
+from indexer.library.folder import Library, Preferences, write_preferences
 from search.code.pick import LONGEST_NEED, MOST_NEEDS, Picked, Picking, pick_icons, read_needs, write_picks
-from search.drawings.drawn import AS_IT_IS
-from search.drawings.frameworks import framework
+from search.drawings.frameworks import AS_IT_IS, framework
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
 

@@ -21,9 +21,8 @@ from indexer.merging.manifest import Manifest
 from indexer.pipeline import IndexOptions, index
 from search.cli import main
 from search.engine import SearchEngine
-from search.generation.milvus.connection import Address, read_token
+from search.generation.milvus.connection import DIGEST, Address, read_token
 from search.generation.milvus.published import Published
-from search.generation.milvus.schema import DIGEST
 from search.publishing import publish as publishing
 from search.publishing.collections import delete_manifest, drop, held_numbers
 from search.publishing.publish import go_back, publish

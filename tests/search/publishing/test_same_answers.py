@@ -13,8 +13,8 @@ from indexer.library.folder import LibraryElsewhere
 from indexer.library.foreign import from_json
 from search.cli import main
 from search.engine import SearchEngine
+from search.generation.milvus.connection import VECTOR, manifest_key
 from search.generation.milvus.published import FileFacts, Published, PublishedManifest
-from search.generation.milvus.schema import VECTOR, manifest_key
 from search.query import SORTS, Filters, Query, Window
 
 WORDS = (

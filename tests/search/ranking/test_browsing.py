@@ -12,7 +12,7 @@ from conftest import build_library, disc
 from indexer.errors import IconsError
 from indexer.library.durable import with_checksum
 from indexer.library.folder import Library
-from search.answering.details import N_SAMPLED
+from search.answering.answer import N_SAMPLED
 from search.engine import Filters, Query, SearchEngine, Window
 from search.query import MOST_HITS, Sort
 

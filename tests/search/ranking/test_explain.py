@@ -17,12 +17,12 @@ from indexer.library.folder import Library
 from indexer.rendering.render import render
 from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.opened import Opened, open_current
+from search.query import Explanation
 from search.ranking import weights
 from search.ranking.features import rows_of, words_of
 from search.ranking.order import TIERS
 from search.ranking.parsing import _read_in_english, parse_avoided, parse_query
 from search.ranking.retrieve import question_of_words
-from search.results import Explanation
 from search.showing.tables import understood
 from search.words.wording import read_phrase
 

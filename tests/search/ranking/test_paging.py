@@ -15,11 +15,11 @@ from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.backend import FIELDS
+from search.query import Answer
 from search.ranking.combine import ScoreCutoff, least_score
 from search.ranking.features import rows_of
 from search.ranking.order import first_of_groups, group_many, ranked
 from search.ranking.weights import LEAST_SCORE, SHARE_OF_BEST
-from search.results import Answer
 
 SLOW = pytest.mark.slow
 QUERIES = [

@@ -14,8 +14,8 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.engine import Filters, Hit, Query, SearchEngine, Window
+from search.query import MOST_ALSO
 from search.ranking import order
-from search.results import MOST_ALSO
 from search.showing.tables import also
 
 NAMES = (

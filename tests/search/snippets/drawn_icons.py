@@ -1,7 +1,7 @@
 """Icons of the samples, and drawings made for a test, as snippets take them."""
 
 from indexer.library.bundled import bundled
-from search.drawings.drawn import NamedIcon
+from search.drawings.frameworks import NamedIcon
 
 SAMPLES = bundled("samples/lucide-static") / "icons"
 MORE = ' xmlns:xlink="http://www.w3.org/1999/xlink"'

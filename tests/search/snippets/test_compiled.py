@@ -1,4 +1,4 @@
-"""Does code compile where it goes? TypeScript with the packages' types, Vue, Svelte, UnoCSS, and a parser of HTML."""
+"""Code as written compiles, and names what packages export."""
 
 import json
 import shutil
@@ -12,11 +12,10 @@ import pytest
 from drawn_icons import MORE, SAMPLES, drawing
 from node_packages import node_modules
 
-from data.making.exports import icons_of, run_node
+from data.making.exports import exports_of, icons_of, run_node
 from indexer.errors import IconsError
 from indexer.sources.iconify import build_svg, resolve_icon
-from search.drawings.drawn import AS_IT_IS, Look, NamedIcon
-from search.drawings.frameworks import FRAMEWORKS, Framework, framework
+from search.drawings.frameworks import AS_IT_IS, FRAMEWORKS, Framework, Look, NamedIcon, exported, framework
 from search.drawings.write import laid_out, write
 
 _N_OF_A_SET = 40
@@ -189,3 +188,34 @@ def test_unocss_knows_every_class(modules: Path, tmp_path: Path) -> None:
     assert refused(_UNOCSS, codes, modules, tmp_path) == {}
     no_icon = replace(dashed, name="no-such-icon")
     assert refused(_UNOCSS, {"none": write([no_icon], framework("unocss"), AS_IT_IS).code}, modules, tmp_path)
+
+
+_PACKAGES = [one.name for one in FRAMEWORKS.values() if one.family]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", _PACKAGES)
+def test_every_icon_of_a_set_is_imported_by_a_name_that_its_package_exports(name: str) -> None:
+    modules, one = node_modules(), framework(name)
+    refused = written = 0
+    for prefix in one.sets:
+        if not (modules / "@iconify-json" / prefix).is_dir():
+            continue
+        for icon, _ in icons_of(prefix, modules):
+            try:
+                export = exported(NamedIcon(f"{prefix}:{icon}", prefix, icon, None), one)
+            except IconsError:
+                refused += 1
+                continue
+            if export.name not in exports_of(export.module, modules) and not _is_newer(
+                one.family, export.name, modules
+            ):
+                pytest.fail(f"{name}: {prefix}:{icon} is not {export.name}")
+            written += 1
+    assert written > 300 and refused <= 0.02 * written
+
+
+def _is_newer(family: str, name: str, modules: Path) -> bool:
+    """Whether the package that is released first exports a name: those for other frameworks follow with theirs."""
+    first = {"lucide": "lucide-react", "tabler": "@tabler/icons-react"}.get(family)
+    return first is not None and name in exports_of(first, modules)

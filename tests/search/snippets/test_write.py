@@ -6,8 +6,7 @@ import pytest
 from drawn_icons import drawing, sample
 
 from indexer.errors import IconsError
-from search.drawings.drawn import AS_IT_IS, Look, NamedIcon
-from search.drawings.frameworks import FRAMEWORKS, Framework, framework
+from search.drawings.frameworks import AS_IT_IS, FRAMEWORKS, Framework, Look, NamedIcon, framework
 from search.drawings.write import Snippet, laid_out, write
 
 LOOK = Look(size=20, colour="#08f", stroke_width=1.5, corner="sharp")

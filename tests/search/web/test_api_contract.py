@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from search.engine import Query, SearchEngine
-from search.results import values_of
+from search.query import values_of
 from search.web import answers
 from search.web.serve import new_api
 

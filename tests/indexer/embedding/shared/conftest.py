@@ -18,7 +18,7 @@ def small_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for long."""
     monkeypatch.setitem(BLOCK_SIZE, "images", 8)
     monkeypatch.setattr("indexer.embedding.sharing.STORE_SECONDS", 0.2)
-    monkeypatch.setattr("indexer.embedding.block_queue._LONGEST_PAUSE", 0.1)
+    monkeypatch.setattr("indexer.embedding.plan_store._LONGEST_PAUSE", 0.1)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 

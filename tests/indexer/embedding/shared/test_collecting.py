@@ -13,8 +13,7 @@ import pytest
 from conftest import Silent
 from shared_work import assert_same, do_here, vectors_of
 
-from indexer.embedding.block_queue import BlockQueue
-from indexer.embedding.plan_store import OUTLINES, PLAN, ObjectPlanStore, open_work
+from indexer.embedding.plan_store import OUTLINES, PLAN, BlockQueue, ObjectPlanStore, open_work
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress, Run, Watch
 from indexer.errors import EmbedError, ModelError
@@ -73,7 +72,7 @@ def test_workers_that_look_at_once_take_different_blocks_and_list_shards_when_no
 
     monkeypatch.setattr(FolderStore, "list", listed)
     monkeypatch.setattr(FolderStore, "create", created)
-    monkeypatch.setattr("indexer.embedding.block_queue.random.sample", lambda near, n: near[::-1])
+    monkeypatch.setattr("indexer.embedding.plan_store.random.sample", lambda near, n: near[::-1])
     with BlockQueue(place_in(work), "a") as first, BlockQueue(place_in(work), "b") as second:
         queues = [first, second]
         found = [queues[turn % 2].next() for turn in range(9)]

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 from site_of_icons import Open, choose, click, press, requests_of, save_collection, shelf, shows, tile
 
-from search.drawings.collection import read_collection
+from search.drawings.licences import read_collection
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route

@@ -12,7 +12,7 @@ from PIL import Image
 from site_of_icons import click, shows
 
 from search.code.map import Candidate, IconMapping, Mapped, Name, mapping_page
-from search.results import Hit
+from search.query import Hit
 from search.screens.locate import LocatedFile
 from search.screens.locate_page import located_page
 from search.screens.results import Box, LocatedIcon, LocatedPicture
