@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Engine, RowMapping, bindparam, delete, func, insert, select, update
 
-from indexer.catalog import questions, writer
+from indexer.catalog import questions
 from indexer.catalog.database import files, icons, problems, selecting, sets, sources, write_rows
 from indexer.catalog.questions import ReadSet
 from indexer.errors import SourceError, UnreachedError
@@ -302,7 +302,7 @@ class _Scan:
         if self.lost:
             return self.lost
         self._drop_gone()
-        namer = writer.Namer(self.connection, self.dictionary)
+        namer = questions.Namer(self.connection, self.dictionary)
         there = set(self.connection.execute(select(sets.c.id)).scalars())
         to_name = sorted(self.sets_touched & there | namer.read_otherwise())
         is_renamed = [namer.name(set_id) for set_id in to_name]
@@ -336,12 +336,12 @@ class _Scan:
                 self.lost[row.location] = Kept(row.location, before, reason, command)
 
     def _store(self, source_id: int, batch: Sequence[FileScan]) -> None:
-        file_ids = writer.write_files(self.connection, source_id, batch)
-        writer.write_problems(self.connection, file_ids, batch)
+        file_ids = questions.write_files(self.connection, source_id, batch)
+        questions.write_problems(self.connection, file_ids, batch)
         records = [(file_ids[scanned.path], record) for scanned in batch for record in scanned.records or ()]
-        set_ids, is_changed = writer.write_sets(self.connection, source_id, {record.set for _, record in records})
+        set_ids, is_changed = questions.write_sets(self.connection, source_id, {record.set for _, record in records})
         self.has_changed_sets |= is_changed
-        image_ids = writer.write_images(self.connection, [record.digest for _, record in records])
+        image_ids = questions.write_images(self.connection, [record.digest for _, record in records])
         on_them = select(icons).where(icons.c.file_id.in_(selecting(self.connection, [*file_ids.values()])))
         old = {(row.file_id, row.member): row for row in self.connection.execute(on_them)}
         changed = []
@@ -360,7 +360,7 @@ class _Scan:
                 "licence": record.licence,
             }
             before = old.pop((file_id, record.member), None)
-            if before is not None and all(getattr(before, column) == row[column] for column in writer.COMPARED):
+            if before is not None and all(getattr(before, column) == row[column] for column in questions.COMPARED):
                 continue
             changed.append(row)
             self.sets_touched.add(set_ids[record.set.key])
@@ -368,7 +368,7 @@ class _Scan:
             self.tally.changed += before is not None
         self.tally.icons += len(records)
         self.gone += [row.id for row in old.values()]
-        write_rows(self.connection, icons, changed, by=("file_id", "member"), set_=writer.COMPARED)
+        write_rows(self.connection, icons, changed, by=("file_id", "member"), set_=questions.COMPARED)
 
     def _keep_ids_of_moved(self) -> None:
         """Give an icon that vanished here and appeared there its old id back."""
@@ -384,13 +384,13 @@ class _Scan:
                 candidates.remove(old)
                 self.sets_touched.add(old.set_id)
                 replaced.append(new.id)
-                kept.append({"old": old.id, **{column: getattr(new, column) for column in writer.PLACED}})
+                kept.append({"old": old.id, **{column: getattr(new, column) for column in questions.PLACED}})
         moved = {row["old"] for row in kept}
         self.gone = [icon for icon in self.gone if icon not in moved]
         self.connection.execute(delete(icons).where(icons.c.id.in_(selecting(self.connection, replaced))))
         if kept:
             move = update(icons).where(icons.c.id == bindparam("old"))
-            self.connection.execute(move.values({column: bindparam(column) for column in writer.PLACED}), kept)
+            self.connection.execute(move.values({column: bindparam(column) for column in questions.PLACED}), kept)
         self.tally.moved += len(kept)
         self.tally.added -= len(kept)
 
@@ -411,6 +411,6 @@ def _batches(scans: Iterable[FileScan]) -> Iterator[list[FileScan]]:
     def number(scanned: FileScan) -> int:
         nonlocal n_records
         n_records += max(1, len(scanned.records or ()))
-        return n_records // writer.BATCH
+        return n_records // questions.BATCH
 
     yield from (list(batch) for _, batch in groupby(scans, key=number))

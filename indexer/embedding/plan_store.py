@@ -1,6 +1,10 @@
 """Where workers find the blocks of a plan, which each does, and where shards go: a library's folder, or a store.
 
 Both kinds say which run is under way by its id: a worker of another one writes nothing more.
+
+A claim is an object that is renewed while its worker lives. Machines' clocks differ, so each worker goes by its own: a
+claim that it has seen unchanged for the length of a lease has run out. Who loses a claim goes on with the block: the
+shards of a block that is done twice count once. Blocks whose shard exists are done.
 """
 
 import json

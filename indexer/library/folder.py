@@ -1,6 +1,20 @@
 """Where everything in a library lies, which generation is current, who may write, and what its user prefers.
 
 A library whose file is damaged answers as one of which nobody prefers anything.
+
+A library is one folder:
+
+    catalog.sqlite              sources, icons, images, runs (written by the index process alone)
+    encoders/FINGERPRINT/       query encoder in ONNX, tokenizer, encoder.json
+    vectors/FINGERPRINT/        shards (*.safetensors)
+    work/FINGERPRINT/           plan of the embedding under way; runs/ID/: progress and log of its ranks
+    work/shared.json            runs that were put into stores (`indexer.embedding.sharing`)
+    generations/N/              what searches read: catalog snapshot, FAISS indexes, facets, manifest.json
+    CURRENT                     the number of the generation that answers
+    preferences.json            which sets come first (`indexer.library.preferences`)
+    changed.jsonl               files that searches have found changed (`indexer.library.folder`)
+    usage/                      where icons are used in screenshots (`indexer.screens`), with generations of its own
+    damaged/TIME/               what a repair has set aside, under the names that it had
 """
 
 import json

@@ -2,6 +2,12 @@
 
 `vector_index` makes them; nothing here knows FAISS but the spelling of its factory strings. `icons lab bench search`
 measures all of them on a library's own vectors, so that the rule can be held against the machine at hand.
+
+Read by searches, so nothing heavy is imported. Curves are fitted to one library and one encoder. Held against each
+other are the best hits of two kinds of queries. Some have an answer: the library's own names and pictures, each asked
+as if its icon were not there (its namesakes, its equal drawings left out). Some have none: made-up words, what no icon
+is about, and pictures of nothing. A score of 0.5 is a similarity that the best hits of either kind reach equally often;
+both kinds count alike, however many were asked.
 """
 
 import re

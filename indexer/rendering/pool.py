@@ -1,9 +1,12 @@
 """Pictures rendered in worker processes, in chunks, into slots of shared memory; a bad one stops no other.
 
-    python -c "from indexer.rendering.pool import work; work()" SETTINGS MEMORY CONNECTION
+python -c "from indexer.rendering.pool import work; work()" SETTINGS MEMORY CONNECTION
 
 Pixels of all slots lie one after the other, so that pictures of neighbouring slots are one array, which a GPU copies at
 once. A slot says of each picture how far it is, so that the pool knows which one a worker died of.
+
+A picture that takes too long, or brings its worker down, becomes a Failure; a new worker goes on with the next one.
+`work` is what runs in a worker.
 """
 
 import json

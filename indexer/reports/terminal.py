@@ -1,4 +1,11 @@
-"""Waits and tables in a terminal: a bar or a line now and then, tables as wide as it is, spans of a run's time."""
+"""Waits and tables in a terminal: a bar or a line now and then, tables as wide as it is, spans of a run's time.
+
+with span("weights"): ...                # what takes the wall's time and this process's
+    add("exchange", seconds)                 # what another clock has measured, one of CUDA's events, say
+
+A process has one `Timings`; ranks and workers report theirs with their progress. Spans may lie within each other, and
+beside each other in threads: each counts what the whole process has computed meanwhile, and children that have ended.
+"""
 
 import os
 import time

@@ -1,4 +1,8 @@
-"""What lies at a location or behind a URL, a picture of it read again; a source says what its icons are called."""
+"""What lies at a location or behind a URL, a picture of it read again; a source says what its icons are called.
+
+No path of one machine is kept: any that reaches the store reads the same. The stamp of an object is its version there,
+and the licence that lies beside it.
+"""
 
 import hashlib
 import os

@@ -1,4 +1,9 @@
-"""How good searches of a library are: rankers side by side on query files and screenshots, and what was found."""
+"""How good searches of a library are: rankers side by side on query files and screenshots, and what was found.
+
+Reads one generation, the vectors of the encoders that are compared, and query files; exact search, fp32.
+
+    icons lab evaluate --queries queries.jsonl --report report.html
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence

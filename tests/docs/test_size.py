@@ -4,9 +4,9 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-MOST_STATEMENTS = 28_952
+MOST_STATEMENTS = 28_000
 """Lowered when the packages are smaller; never raised without a line in docs/log.md that says what is worth it."""
-MOST_MODULES = 233
+MOST_MODULES = 204
 
 
 def statements(module: Path) -> int:

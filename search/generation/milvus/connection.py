@@ -3,6 +3,8 @@
 A generation is two collections, of icons and of pictures. An icon's row has what it is filtered, grouped and shown by,
 each label as its value: codes of labels differ between generations, and only what changed is sent. A picture's row has
 the labels of all icons that show it. Files go into a third collection, in pieces.
+
+What goes wrong there enters our tree of errors here.
 """
 
 import json
