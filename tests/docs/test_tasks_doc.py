@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from test_assistants_doc import CALL, heard, laid_out, without_scores
+from test_docs import CALL, heard, laid_out, without_scores
 from test_searching_doc import BLOCK, assert_shown, commands, shown
 
 from search.cli import main

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 import psutil
 from conftest import Silent
-from usage_screens import plain_sight
+from known_screens import plain_sight
 
 from indexer.catalog.database import open_catalog
 from indexer.doctor.examine import examine as examine_library

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from faults import Stages, draw
-from usage_screens import save_screen
+from known_screens import save_screen
 
 from indexer.library.folder import Library, Preferences, note_changed, write_preferences
 

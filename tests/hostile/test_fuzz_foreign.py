@@ -29,8 +29,8 @@ import pytest
 from click.testing import CliRunner
 from conftest import Silent, build_library, draw_icons, save_tiny_model
 from fuzzing import FOR_SECONDS, GATE_SECONDS
+from known_screens import plain_sight, save_screen
 from shared_work import do_here, options_of, scanned
-from usage_screens import plain_sight, save_screen
 
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.progress import EmbeddingProgress, Run, Watch

@@ -63,8 +63,8 @@ def test_corners_hold_beside_styles(engine: SearchEngine) -> None:
     ("filters", "message"),
     [
         (Filters(styles=("fild",)), 'no style "fild" in this library; near: filled'),
-        (Filters(styles=("sharp thin",)), 'no style "sharp thin" in this library; near: '),
-        (Filters(corners=("round",)), 'no corner "round" in this library; near: sharp'),
+        (Filters(styles=("sharp thin",)), 'no style "sharp thin" in this library; the most frequent are '),
+        (Filters(corners=("round",)), 'no corner "round" in this library; the most frequent are sharp'),
     ],
 )
 def test_an_unknown_style_is_refused(engine: SearchEngine, filters: Filters, message: str) -> None:

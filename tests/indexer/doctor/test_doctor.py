@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import Build, Silent, build_library, draw_icons, svg
 from faults import draw
-from usage_screens import plain_sight, save_screen
+from known_screens import plain_sight, save_screen
 
 from indexer.doctor.checks import Report
 from indexer.doctor.examine import examine, repair

@@ -61,7 +61,7 @@ def assert_drawn(pixels: dict[int, np.ndarray], numbers: Iterable[int], *, size:
 def worker_ids() -> list[int]:
     children = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
     numbers = [int(child) for group in children for child in group]
-    return [number for number in numbers if b"rendering.slots" in Path(f"/proc/{number}/cmdline").read_bytes()]
+    return [number for number in numbers if b"rendering.pool" in Path(f"/proc/{number}/cmdline").read_bytes()]
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from known_screens import plain_sight, save_screen
 from PIL import Image
-from usage_screens import plain_sight, save_screen
 
 from indexer.errors import LibraryError, SourceError
 from indexer.library.folder import Library

@@ -163,7 +163,7 @@ def test_a_source_that_has_gone_or_changed_stops_no_table_and_is_not_given_out(
         (["house", "--min-score", "1.5"], "1.5 is not in the range 0<=x<=1"),
         (["house", "--set", "othr"], 'no set "othr" in this library; near: other'),
         (["house", "--style", "fild"], 'no style "fild" in this library; near: filled'),
-        (["house", "--style", "thin"], 'no style "thin" in this library; near: '),
+        (["house", "--style", "thin"], 'no style "thin" in this library; the most frequent are '),
         (["house", "--sort", "size"], "'size' is not one of 'relevance', 'name', 'set', 'newest'"),
         (["house", "--only", "corner=round"], 'no corner "round" in this library: no icon of it states one'),
         (["house", "--only", "tag=hom"], 'no tag "hom" in this library; near: home'),
@@ -263,7 +263,7 @@ def test_a_query_is_read_in_english_and_the_environment_decides_where_a_word_is_
     for name in ("LC_ALL", "LC_MESSAGES"):
         monkeypatch.delenv(name, raising=False)
     found = run("search", "Pfeil links", "--long")
-    assert found.stderr.startswith("Pfeil: arrow") and found.stderr.splitlines()[0].endswith("(German)")
+    assert found.stderr.startswith("Pfeil links: arrow left") and found.stderr.splitlines()[0].endswith("(German)")
     assert "links: left" in found.stderr and "arrow-left" in found.stdout.splitlines()[0]
     monkeypatch.setenv("LANG", "fr_FR.UTF-8")
     assert json.loads(run("search", "chat", *ALL, "--json").stdout)["read_as"] == CAT

@@ -135,7 +135,7 @@ def test_a_set_of_a_newer_generation_is_named_with_the_way_back(build: Build, li
     done = CliRunner().invoke(main, asked)
     assert (done.exit_code, done.stdout, done.stderr) == (2, "", f"Error: {told}\n")
     engine = SearchEngine.open(library.root)
-    with pytest.raises(UnknownSetError, match='no set "lattr" in this library; near: icons'):
+    with pytest.raises(UnknownSetError, match='no set "lattr" in this library; the most frequent are icons'):
         engine.ask(Query(words="dot"), filters=Filters(sets=("lattr",)))
     assert CliRunner().invoke(main, ["rollback", "--forward", "--library", str(library.root)]).exit_code == 0
     done = CliRunner().invoke(main, [*asked, "--json", "--min-score", "0"])

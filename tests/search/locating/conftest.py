@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Once, index_bundled
-from screens_with_icons import KEYS
+from known_screens import KEYS
 
 from indexer.library.bundled import bundled
 from search.engine import SearchEngine

@@ -8,7 +8,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from screens_with_icons import KEYS, saved, screen
+from known_screens import KEYS, saved, screen
 
 from data.making.eval.components import connected_components
 from indexer.arrays import Pixels

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from conftest import Once, index_bundled
-from screens_with_icons import saved, screen
-from usage_screens import plain_sight
+from known_screens import plain_sight, saved, screen
 
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
+from known_screens import save_screen
 from PIL import Image
-from usage_screens import save_screen
 
 from indexer.errors import LibraryError
 from search.engine import SearchEngine

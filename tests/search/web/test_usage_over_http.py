@@ -9,9 +9,9 @@ from typing import Any
 
 import httpx
 import pytest
+from known_screens import plain_sight, save_screen
 from PIL import Image
 from serving import serving
-from usage_screens import plain_sight, save_screen
 
 from indexer.library.folder import Library
 from indexer.screens.add import AddOptions, add, remove

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import Once, index_bundled
-from screens_with_icons import saved, screen
+from known_screens import plain_sight, saved, screen
 from site_of_icons import Open, serve_library, write_icons
 from tools import lacking
-from usage_screens import plain_sight
 
 from data.making.detector.browser import PROGRAMS, find_browser
 from indexer.library.folder import Library
