@@ -32,7 +32,8 @@ def in_terminal(
     `answers` is what a terminal says to each request.
     """
     command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
-    told = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **environment}
+    own = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}  # xdist's
+    told = {**own, "TERM": "xterm-256color", "COLORTERM": "truecolor", **environment}
     source, sink = os.pipe()
     child, terminal = pty.fork()
     if child == 0:
