@@ -128,6 +128,7 @@ def planned(stages: Stages, unfinished: Path, tiny_model: Path) -> Path:
     return unfinished
 
 
+@pytest.mark.slow
 def test_a_rank_on_a_full_disk_says_so_in_one_line(stages: Stages, planned: Path, tiny_model: Path) -> None:
     """From its eleventh operation on."""
     given = {"name": "rank", "arguments": ["--fingerprint", next((planned / "work").iterdir()).name]}

@@ -86,6 +86,7 @@ def test_after_a_clock_jumped_back_what_changed_is_found_and_published_under_the
     assert SearchEngine.open(library.root).search("fresh", k=1)[0].name == "fresh"
 
 
+@pytest.mark.slow
 def test_a_log_without_its_shared_memory_is_read_on_a_read_only_disk(
     stages: Stages, grown: Path, tmp_path: Path
 ) -> None:

@@ -109,6 +109,7 @@ def test_quantiles_are_those_of_the_times() -> None:
     assert spread([]) == {"requests": 0}
 
 
+@pytest.mark.slow
 def test_one_who_uses_the_page_asks_in_every_way_and_what_fails_is_counted(library_of_few: Library) -> None:
     with serving(str(library_of_few.root)) as server, closing(Client(server)) as client:
         for _ in use_page(client, ["dot a", "arrow up"]):
