@@ -333,6 +333,7 @@ def test_a_file_that_changed_since_the_scan_fails_and_the_next_run_mends_it(
     assert build().counts.failed == 0
 
 
+@pytest.mark.slow
 def test_stages_run_alone_and_merge_publishes_what_is_embedded(
     build: Build, library: Library, icon_folder: Path, tiny_model: Path
 ) -> None:

@@ -104,6 +104,7 @@ def test_every_stage_is_measured_once(sampled: Library, tmp_path: Path) -> None:
     assert sorted(file.stem for file in folder.iterdir()) == sorted(STAGES), "what was built is gone"
 
 
+@pytest.mark.slow
 def test_a_stage_that_fails_says_why_and_what_is_too_small_is_refused(
     sampled: Library, build: Build, library: Library, icon_folder: Path, tmp_path: Path
 ) -> None:

@@ -131,7 +131,6 @@ IN_GATE = (
     "a flipped byte in an index",
     "a flipped byte in preferences",
     "a changed digit in a manifest",
-    "a missing encoder",
     "a pointer of garbage",
 )
 

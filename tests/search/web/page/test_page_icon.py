@@ -294,6 +294,7 @@ def open_shot(page: "Page") -> None:
     page.wait_for_function("() => document.querySelector('#shot img')?.naturalWidth > 0")
 
 
+@pytest.mark.slow
 def test_the_panel_tells_on_how_many_screenshots_an_icon_is(open_page: Open, used_site: str) -> None:
     page = open_used(open_page, used_site, "house")
     shows(page, {"#detail .used h3": "Used in 2 screenshots", "#detail .used .caption": ["account.png", "b.png"]})
