@@ -172,6 +172,7 @@ def _finetune(stages: Stages, folder: Path, icons: Path, start: Path, *more: str
     return stages.run("command", folder, given={"arguments": arguments}, **asked)
 
 
+@pytest.mark.slow
 def test_a_training_on_a_full_disk_names_the_file_keeps_its_checkpoint_and_goes_on(
     stages: Stages, icons: Path, start: Path, tmp_path: Path
 ) -> None:
