@@ -13,6 +13,7 @@ from known_screens import save_screen
 
 from indexer.library.folder import Library, Preferences, note_changed, write_preferences
 
+pytestmark = pytest.mark.slow
 N_PARTS = 64
 """Of each file; a byte is flipped in each."""
 FILES = (
@@ -132,18 +133,10 @@ DAMAGES: dict[str, Callable[[bytes], Iterable[bytes]]] = {
     "flipped": _flipped,
     "cut": _cut,
 }
-IN_GATE = ("catalog.sqlite", "generations/2/manifest.json", "generations/2/icons.faiss")
-"""Files that are zeroed in the gate; the others, and other damages, are `slow`."""
 
 
-@pytest.mark.parametrize(
-    ("how", "pattern"),
-    [
-        pytest.param(how, pattern, marks=() if how == "zeros" and pattern in IN_GATE else pytest.mark.slow)
-        for how in DAMAGES
-        for pattern in FILES
-    ],
-)
+@pytest.mark.parametrize("pattern", FILES)
+@pytest.mark.parametrize("how", DAMAGES)
 def test_a_damaged_file_is_found_or_changes_nothing(damaged: Damaged, how: str, pattern: str) -> None:
     path = damaged.file(pattern)
     for content in DAMAGES[how](path.read_bytes()):

@@ -316,6 +316,7 @@ def test_auto_goes_on_with_the_cpu_where_a_gpu_turns_out_to_be_broken_or_full(
             build(icon_folder, into=Library(icon_folder.parent / "other"), devices="1")
 
 
+@pytest.mark.slow
 def test_a_file_that_changed_since_the_scan_fails_and_the_next_run_mends_it(
     build: Build, library: Library, icon_folder: Path, tiny_model: Path
 ) -> None:

@@ -281,6 +281,7 @@ def test_real_icons_are_found_by_screenshots_in_other_colours_and_a_little_blurr
     assert by_label["16 px all"] < by_label["48 px all"] <= by_label["48 px clean"]
 
 
+@pytest.mark.slow
 def test_names_are_found_first_as_they_are_and_nearly_always_when_misspelt(lucide: Library) -> None:
     found = evaluate(Subject(lucide), EvaluateOptions(n_names=60, n_screenshots=0), _quiet)
     first = {(row.task, row.ranker): row.figures["R@1"].value for row in found.rows}
