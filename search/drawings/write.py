@@ -145,7 +145,9 @@ def _classes(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _W
 def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
     uses = [DRAWINGS[framework.name](icon, look) for icon in _with_distinct_names(icons)]
     left_out: tuple[str, ...] = ()
-    if framework.name == "path":  # numbers alone
+    if framework.name == "css" and look.colour and not all("var(--icon)" in use for use in uses):
+        left_out = ("colour",)  # it is drawn in its own
+    elif framework.name == "path":  # numbers alone
         is_stroked = any(_STROKED.search(icon.svg or b"") for icon in icons)
         left_out = (*(("stroke",) if is_stroked else ()), *_stated(framework, look)[1])
     return [REACT_IMPORT] if framework.name == "react" else [], uses, [], left_out

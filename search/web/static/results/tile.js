@@ -20,10 +20,14 @@ export function frame(icon, { lazy = true, px } = {}) {
 
 export const percent = (score) => `${Math.round(100 * score)}%`;
 
+const BRIEF = 12; // letters: up to these a name leaves a line to its set
 const LONG = [24, 28]; // letters: from these on a name is broken anywhere, or cut in the middle, as names differ at their ends
 const shortened = (name) => (name.length > LONG[1] ? `${name.slice(0, LONG[1] / 2 - 1)}…${name.slice(-LONG[1] / 2)}` : name);
 
-const setOf = (hit) => hit.set_title || hit.set;
+const setOf = (hit) => (hit.set_title || hit.set).replace(/ Icons?$/, ""); // all of them are
+
+/** The name of what a tile stands for: of several variants, what those of its set are called (`baseline-`) stands back. */
+const called = ({ name, words, n_variants: n }) => (n > 1 && name.endsWith(`-${words.replaceAll(" ", "-")}`) ? words.replaceAll(" ", "-") : name);
 
 /** What cannot be seen in a tile, for those who hear it. */
 function unseen(hit, isKept, stack) {
@@ -37,7 +41,7 @@ export function tile(hit, { stack = null, isKept }) {
   const cell = make("li", { className: "cell" },
     make("button", { className: "tile", tabIndex: -1, "data-id": hit.id, title: [hit.key, hit.style].filter(Boolean).join(" · ") },
       frame(hit),
-      make("span", { className: "name", textContent: shortened(hit.name), "data-long": hit.name.length > LONG[0] ? "" : null }),
+      make("span", { className: "name", textContent: shortened(called(hit)), "data-long": called(hit).length > LONG[0] ? "" : null, "data-brief": called(hit).length < BRIEF ? "" : null }),
       make("span", { className: "hidden unseen" })));
   cell.drawn = drawnOf(hit);
   restack(cell, hit, stack);
