@@ -18,7 +18,7 @@ from indexer.screens.add import AddOptions, add
 from search.engine import SearchEngine
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+    from playwright.sync_api import Browser, ConsoleMessage, Page
 
 ARGUMENTS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars"),
@@ -78,58 +78,84 @@ def used_site(shots: Path, library_of_page: Library) -> Iterator[str]:
         yield address
 
 
+ANEW = """async (path) => {
+  const find = (selector) => document.querySelector(selector);
+  if (find(":popover-open:not(#toast), dialog[open]:not(#detail), #look:not([hidden]), #drawing:not([hidden])")) return false;
+  if (find("#select")?.ariaPressed !== "false" || !/native/.test(Storage.prototype.setItem)) return false;
+  const go = (address) => { history.pushState(null, "", address); dispatchEvent(new PopStateEvent("popstate")); };
+  dispatchEvent(new StorageEvent("storage"));
+  go("/?collection=-"); // of no icons
+  for (let n = 0; find("#grid .cell") || find("#found").ariaBusy !== "false"; n += 1) {
+    if (n === 100) return false;
+    await new Promise((resolve) => { setTimeout(resolve, 10); });
+  }
+  for (const said of ["#toast", "#live"]) find(said).textContent = "";
+  scrollTo(0, 0);
+  find("#words").focus();
+  go(path);
+  return true;
+}"""
+"""Go to an address without a reload, which is most of what a test takes, unless something is open that no address has."""
+
+
 @pytest.fixture(scope="package")
-def kept(browser: "Browser", site: str) -> Iterator["Page"]:
-    """A page that stays, in the context that tests use one after another: it keeps the process of the others alive."""
+def front(browser: "Browser", site: str) -> Iterator["Page"]:
+    """The page that tests use one after another."""
     context = browser.new_context(permissions=GRANTED, **WINDOW)  # type: ignore[arg-type]
     page = context.new_page()
-    page.goto(f"{site}/health")
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(site)
     yield page
     context.close()
 
 
 @pytest.fixture
-def used_context(kept: "Page") -> Iterator["BrowserContext"]:
-    """The context that tests use one after another: each leaves it with nothing stored and nothing allowed."""
-    context = kept.context
-    yield context
-    for page in context.pages:
-        if page != kept:
-            page.close()
-    context.set_offline(False)
-    context.clear_permissions()
-    context.grant_permissions(GRANTED)
-    context.clear_cookies()
-    kept.evaluate("() => localStorage.clear()")
-
-
-@pytest.fixture
-def open_page(browser: "Browser", site: str, used_context: "BrowserContext") -> Iterator[Open]:
+def open_page(browser: "Browser", site: str, front: "Page") -> Iterator[Open]:
     """Open the page with nothing stored; a second one, or one that looks otherwise, in a context of its own.
 
     What the browser complains of fails the test, but for what it forgives.
     """
     complaints: list[str] = []
+    pages: list[Page] = []
     with ExitStack() as ends:
 
-        def open_path(path: str = "/", *, base: str = site, forgives: str = "\0", **options: object) -> "Page":
+        def open_path(
+            path: str = "/", *, base: str = site, forgives: str = "\0", anew: bool = False, **options: object
+        ) -> "Page":
             def hear(said: "ConsoleMessage") -> None:
                 is_late_probe = said.location["url"].endswith("/health")  # two seconds are little on a busy machine
                 if said.type in ("error", "warning") and not is_late_probe and forgives not in said.text:
                     complaints.append(said.text)
 
-            context = used_context
-            if options or base != site or len(context.pages) > 1:
+            def fail(error: object) -> None:
+                complaints.append(str(error))
+
+            page = front
+            is_own = bool(options or base != site or pages)
+            if is_own:
                 context = browser.new_context(permissions=GRANTED, **{**WINDOW, **options})  # type: ignore[arg-type]
                 ends.callback(context.close)
-            page = context.new_page()
-            page.set_default_timeout(PATIENCE_MS)
+                page = context.new_page()
+                page.set_default_timeout(PATIENCE_MS)
+            pages.append(page)
             page.on("console", hear)
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.goto(f"{base}{path}")
+            page.on("pageerror", fail)
+            ends.callback(page.remove_listener, "console", hear)
+            ends.callback(page.remove_listener, "pageerror", fail)
+            if is_own or anew or not page.evaluate(ANEW, path):
+                page.goto(f"{base}{path}")
             return page
 
         yield open_path
+    front.unroute_all(behavior="ignoreErrors")
+    front.evaluate("() => localStorage.clear()")
+    front.mouse.move(0, 0)
+    for other in front.context.pages[1:]:
+        other.close()
+    front.context.set_offline(False)
+    front.context.clear_permissions()
+    front.context.grant_permissions(GRANTED)
+    front.context.clear_cookies()
     assert complaints == []
 
 

@@ -104,7 +104,7 @@ def test_keys_of_a_tile_do_the_same_in_the_panel_and_a_full_browser_is_told_of_a
 
 
 def test_no_script_of_an_icon_ever_runs(open_page: Open) -> None:
-    page = open_icon(open_page, "trap", "trap", forgives="Content Security Policy")
+    page = open_icon(open_page, "trap", "trap", forgives="Content Security Policy", anew=True)
     page.wait_for_load_state("networkidle")
     for name in ("React component", "Vue component", "CSS class", "Data URI", "SVG file"):
         text = copied(page, name)
@@ -131,7 +131,7 @@ def test_why_an_icon_is_here_is_told_beside_the_first_hit(open_page: Open) -> No
 
 
 def test_a_tile_that_is_pointed_at_offers_to_keep_and_copy(open_page: Open) -> None:
-    page = open_page("/?q=heart")
+    page = open_page("/?q=heart", anew=True)
     heart = page.locator("#grid .cell", has=page.locator('.name:text-is("heart")')).first
     shows(page, {"#filters .filter": True})
     page.wait_for_load_state("networkidle")  # filters appear above the tiles once it is known what there is
@@ -185,7 +185,7 @@ def test_equal_names_of_several_sets_are_one_stack_that_opens_in_place(open_page
 
 
 def test_a_colour_is_seen_on_all_tiles_and_the_server_is_not_asked_for_it(open_page: Open) -> None:
-    page = open_page("/?q=night&bg=light")
+    page = open_page("/?q=night&bg=light", anew=True)
     picture = page.locator("#grid button .picture").first
     expect_centre(page, picture, "black")
     page.wait_for_load_state("networkidle")

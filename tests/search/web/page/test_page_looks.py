@@ -172,7 +172,8 @@ def test_pictures_come_in_one_answer_and_nothing_from_elsewhere(open_page: Open,
     page.wait_for_function("() => document.querySelector('#grid img').naturalWidth > 0")
     pictures = {url for url in set(asked) - before if "/svg" in url}
     assert 1 <= len(pictures) <= page.locator("#grid img").count() / 20 and all("/svgs?" in url for url in pictures)
-    SCENES["panel"](page)
+    page.locator("#grid button.tile").first.click()
+    shows(page, {"#detail .similar h3": True})
     assert {url for url in asked if not url.startswith((site, "data:", "blob:"))} == set()
 
 
