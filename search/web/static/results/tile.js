@@ -21,8 +21,9 @@ export function frame(icon, { lazy = true, px } = {}) {
 export const percent = (score) => `${Math.round(100 * score)}%`;
 
 const BRIEF = 12; // letters: up to these a name leaves a line to its set
-const LONG = [24, 28]; // letters: from these on a name is broken anywhere, or cut in the middle, as names differ at their ends
-const shortened = (name) => (name.length > LONG[1] ? `${name.slice(0, LONG[1] / 2 - 1)}…${name.slice(-LONG[1] / 2)}` : name);
+const MOST = 28; // from these on it is cut in the middle, as names differ at their ends
+const IN_TWO = /^(.{0,13}-)?.{1,13}$/; // two lines, broken at a hyphen; others are broken anywhere
+const shortened = (name) => (name.length > MOST ? `${name.slice(0, MOST / 2 - 1)}…${name.slice(-MOST / 2)}` : name);
 
 const setOf = (hit) => (hit.set_title || hit.set).replace(/ Icons?$/, ""); // all of them are
 
@@ -41,7 +42,7 @@ export function tile(hit, { stack = null, isKept }) {
   const cell = make("li", { className: "cell" },
     make("button", { className: "tile", tabIndex: -1, "data-id": hit.id, title: [hit.key, hit.style].filter(Boolean).join(" · ") },
       frame(hit),
-      make("span", { className: "name", textContent: shortened(called(hit)), "data-long": called(hit).length > LONG[0] ? "" : null, "data-brief": called(hit).length < BRIEF ? "" : null }),
+      make("span", { className: "name", textContent: shortened(called(hit)), "data-long": IN_TWO.test(called(hit)) ? null : "", "data-brief": called(hit).length < BRIEF ? "" : null }),
       make("span", { className: "hidden unseen" })));
   cell.drawn = drawnOf(hit);
   restack(cell, hit, stack);

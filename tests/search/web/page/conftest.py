@@ -80,7 +80,8 @@ def used_site(shots: Path, library_of_page: Library) -> Iterator[str]:
 
 ANEW = """async (path) => {
   const find = (selector) => document.querySelector(selector);
-  if (find(":popover-open:not(#toast), dialog[open]:not(#detail), #look:not([hidden]), #drawing:not([hidden])")) return false;
+  if (find(":popover-open:not(#toast), dialog[open]:not(#detail)")) return false;
+  if (find("#look:not([hidden]), #drawing:not([hidden])")) return false;
   if (find("#select")?.ariaPressed !== "false" || !/native/.test(Storage.prototype.setItem)) return false;
   const go = (address) => { history.pushState(null, "", address); dispatchEvent(new PopStateEvent("popstate")); };
   dispatchEvent(new StorageEvent("storage"));
@@ -95,7 +96,7 @@ ANEW = """async (path) => {
   go(path);
   return true;
 }"""
-"""Go to an address without a reload, which is most of what a test takes, unless something is open that no address has."""
+"""Go to an address without a reload, most of what a test takes, unless something is open that no address has."""
 
 
 @pytest.fixture(scope="package")
