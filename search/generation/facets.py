@@ -205,7 +205,8 @@ def in_order(facets: IconTable, snapshot: Snapshot, ids: Ids, sort: Sort) -> Pos
         places = facets.places[facets.positions(ids)]
     else:
         places = places_by_name(snapshot.names_of(ids), sets, of_icons)
-    return np.argsort(places) if sort == "name" else np.lexsort((places, natural_ranks(sets)[of_icons]))
+    keys = places.astype(np.int64) if sort == "name" else natural_ranks(sets)[of_icons].astype(np.int64) << 32 | places
+    return np.argsort(keys)
 
 
 _FEW = 32_768
