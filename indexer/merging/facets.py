@@ -55,8 +55,7 @@ def in_english(catalog: Path, pairs: NDArray[np.integer]) -> NDArray[np.integer]
             for tag in {*map(normalise_tag, stated.split("\n"))} - {*english.split("\n"), ""}
         ]
     n_codes, (places, tags) = len(codes) + 1, np.array(foreign, np.int64).reshape(-1, 2).T
-    of_pairs = pairs[0].astype(np.int64) * n_codes + pairs[1]
-    return pairs[:, np.isin(of_pairs, places * n_codes + tags, invert=True)]
+    return pairs[:, np.isin(pairs[0].astype(np.int64) * n_codes + pairs[1], places * n_codes + tags, invert=True)]
 
 
 ROW = np.dtype(
@@ -308,8 +307,7 @@ def name_styles(stated: Sequence[str | None], sets: NDArray[np.integer], ink: ND
 
 def group(stated: Sequence[str | None], sets: NDArray[np.integer]) -> NDArray[np.int64]:
     """Number groups of icons that are of one set and state the same styles, (n,)."""
-    styles = Numbers[str | None]().of(stated)
-    return sets.astype(np.int64) << 32 | styles
+    return sets.astype(np.int64) << 32 | Numbers[str | None]().of(stated)
 
 
 def see_looks(likely: Floats, groups: NDArray[np.integer]) -> NDArray[np.int8]:
@@ -332,5 +330,4 @@ def _looks_of_group(likely: Floats) -> NDArray[np.intp]:
     habit = int((shares - _HABIT).argmax())
     if shares[habit] < _HABIT[habit]:
         return np.asarray(sure.argmax(axis=1))
-    is_open = (likely.max(axis=1) < _CLEAR) & (likely[:, habit] > 0)
-    return np.where(is_open, habit, likely.argmax(axis=1))
+    return np.where((likely.max(axis=1) < _CLEAR) & (likely[:, habit] > 0), habit, likely.argmax(axis=1))

@@ -270,8 +270,7 @@ def stems(words: str) -> tuple[str, ...]:
     connection = _stemmer()
     connection.execute("DELETE FROM texts")
     connection.execute("INSERT INTO texts VALUES (?)", (words,))
-    found = connection.execute("SELECT term FROM spoken ORDER BY offset")
-    return tuple(dict.fromkeys(row[0] for row in found))
+    return tuple(dict.fromkeys(row[0] for row in connection.execute("SELECT term FROM spoken ORDER BY offset")))
 
 
 _OF_THREAD = threading.local()

@@ -76,8 +76,7 @@ def verify_recall(opened: Opened, connection: Connection, collections: tuple[str
         asked.seconds = _SECONDS
         k, shares, queries = min(K, len(own)), [], _queries(own)
         for query, found in zip(queries, asked.search_many(queries, k=k), strict=True):
-            exact = own.index.everything(query).scores
-            shares.append(share_right(found, float(np.partition(exact, -k)[-k]), k=k))
+            shares.append(share_right(found, float(np.partition(own.index.everything(query).scores, -k)[-k]), k=k))
         recall = float(np.mean(shares))
         if recall < LEAST_RECALL:
             raise LibraryError(
@@ -227,8 +226,7 @@ class _Publication:
 
     def _others(self, before: int | None) -> list[int]:
         """Numbers of the generations that are there beside this one and the one that answers, the newest first."""
-        held = held_numbers(self._connection, self._names) - {before, self._number}
-        return sorted(held, reverse=True)
+        return sorted(held_numbers(self._connection, self._names) - {before, self._number}, reverse=True)
 
     def _to_renew(self, before: int | None) -> int | None:
         """The generation whose collections become the new one's: none that answers, or that one may go back to."""
