@@ -143,8 +143,8 @@ def put_encoder(store: RetryingStore, choice: ModelChoice, checkpoint: Checkpoin
     for name, file in lacking.items():
         part.put(name, file.read_bytes())
     if lacking or _FACTS not in there:
-        facts = asdict(_Facts(choice.model, weights, tuple(files)))
-        part.put(_FACTS, json.dumps(facts).encode())  # last: who finds it finds all
+        facts = _Facts(choice.model, weights, tuple(files))
+        part.put(_FACTS, json.dumps(asdict(facts)).encode())  # last: who finds it finds all
 
 
 def fetch_encoder(store: RetryingStore, choice: ModelChoice, *, fingerprint: str, folder: Path) -> ModelChoice:

@@ -348,7 +348,9 @@ class RankView(Bars):
         titles = (*TITLES[: self._n_titles], *_MORE)
         n_more = len(self._shown) - _MOST_ROWS
         rest = [(f"and {n_more} more", *[""] * (len(titles) - 1))] if n_more > 0 else []
-        return (table_of(titles, [*self._shown[:_MOST_ROWS], *rest], n_left=0),) if self._shown else ()
+        table = table_of(titles, [*self._shown[:_MOST_ROWS], *rest], folded=(0, len(titles) - 1))
+        table.expand, table.columns[-1].ratio, table.columns[-1].no_wrap = True, 1, True  # figures stay whole
+        return (table,) if self._shown else ()
 
     def _rate_of(self, rank: RankProgress) -> float:
         """Pictures/s since the last look."""

@@ -215,8 +215,7 @@ def work_off(queue: BlockQueue, spec: DeviceSpec, reporter: EmbeddingReporter) -
             f'"{place.plan.fingerprint}"; give every machine the same weights, then run `icons index`'
         )
     layout = Layout.of(spec.batch_size, size=checkpoint.image_size)
-    missing = sum(header.n_items for header in place.missing() if header.kind == "images")
-    n_images = -(-missing // progress.world)
+    n_images = -(-sum(header.n_items for header in place.missing() if header.kind == "images") // progress.world)
     workers = default_workers(n_images, is_fed=spec.is_fed, asked=place.options.workers)
     with ExitStack() as closing:
         pool = layout.start_pool(

@@ -265,10 +265,8 @@ class Library(Generations[Generation]):
             LibraryError: there is none.
         """
         current, numbers = self.current(), self.numbers()
-        if forward:
-            others = [number for number in reversed(numbers) if current is not None and number > current]
-        else:
-            others = [number for number in numbers if current is not None and number < current]
+        ordered = reversed(numbers) if forward else numbers
+        others = [n for n in ordered if current is not None and (n > current if forward else n < current)]
         if not others:
             where = "after" if forward else "before"
             raise LibraryError(
@@ -366,8 +364,7 @@ class LibraryElsewhere(Library):
         from platformdirs import user_cache_path
 
         refuse_secret(address)
-        digest = blake2b(address.encode(), digest_size=10).hexdigest()
-        super().__init__(user_cache_path("icons") / "servers" / digest)
+        super().__init__(user_cache_path("icons") / "servers" / blake2b(address.encode(), digest_size=10).hexdigest())
         self.address = address
 
     def exists(self) -> bool:

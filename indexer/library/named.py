@@ -259,8 +259,7 @@ def _table(first: Line, lines: Iterator[Line], known: Mapping[str, str], needed:
     _, header = next(lines, first) if stated else first
 
     def columns_by(separator: str) -> list[str]:
-        cells = _cells(header, separator) or [header]
-        return [known.get(_words(cell), cell.strip()) for cell in cells]
+        return [known.get(_words(cell), cell.strip()) for cell in _cells(header, separator) or [header]]
 
     # The sign that cuts the header into most columns; open_clip itself writes tabs.
     signs = stated[1] if stated else "\t,;|"

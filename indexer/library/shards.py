@@ -144,8 +144,7 @@ def count_others(shard: Shard, contents: Contents) -> int:
     """How many items of a shard are others in this library; of a shard that does not say what they are, none."""
     if shard.contents is None or not len(contents.ids):
         return 0
-    settled = np.concatenate([shard.ids, np.fromiter(shard.failures, np.int64)])
-    rows, known = _rows_of(settled, contents.ids)
+    rows, known = _rows_of(np.concatenate([shard.ids, np.fromiter(shard.failures, np.int64)]), contents.ids)
     return int((contents.values[rows] != shard.contents[known]).sum())
 
 

@@ -156,11 +156,6 @@ def spelled(place: Path) -> str:
     return url_of(place) or str(place)
 
 
-def local_path(place: str) -> Path:
-    """The path that a place is which is no URL of a store."""
-    return Path(place.removeprefix("file://")).expanduser()
-
-
 CONDITIONAL = ("s3",)
 """Protocols whose stores are asked to write only if something still holds."""
 _OPTIONS: dict[str, dict[str, Any]] = {
@@ -437,4 +432,5 @@ def open_store(place: str) -> RetryingStore:
         StoreError: the URL's protocol is unknown, or what speaks it is not installed.
     """
     url = url_of(place)
-    return RetryingStore(FolderStore(local_path(place).absolute()) if url is None else open_object_store(url))
+    folder = Path(place.removeprefix("file://")).expanduser().absolute()
+    return RetryingStore(FolderStore(folder) if url is None else open_object_store(url))

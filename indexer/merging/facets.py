@@ -55,8 +55,7 @@ def in_english(catalog: Path, pairs: NDArray[np.integer]) -> NDArray[np.integer]
             for tag in {*map(normalise_tag, stated.split("\n"))} - {*english.split("\n"), ""}
         ]
     n_codes, (places, tags) = len(codes) + 1, np.array(foreign, np.int64).reshape(-1, 2).T
-    of_pairs = pairs[0].astype(np.int64) * n_codes + pairs[1]
-    return pairs[:, np.isin(of_pairs, places * n_codes + tags, invert=True)]
+    return pairs[:, np.isin(pairs[0].astype(np.int64) * n_codes + pairs[1], places * n_codes + tags, invert=True)]
 
 
 ROW = np.dtype(
@@ -109,6 +108,7 @@ FROM icons JOIN sets ON sets.id = icons.set_id JOIN labels a ON a.kind = 'set' A
 LEFT JOIN labels b ON b.kind = 'licence' AND b.value = {_LICENCE}
 ORDER BY icons.id
 """
+_STYLES = "SELECT style FROM icons ORDER BY id"
 
 
 def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDArray[np.void]) -> None:
@@ -124,9 +124,10 @@ def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDAr
         shown = traits[np.searchsorted(images, rows["image"])]
         for flag in FLAGS:
             rows[flag] = shown[flag]
-        stated = [style for (style,) in connection.execute("SELECT style FROM icons ORDER BY id")]
-        says = {style: A_LOOK if stated_look(style) else A_STYLE if style else NO_STYLE for style in set(stated)}
-        rows["states"] = [says[style] for style in stated]
+        styles = dict[str | None, str | None]()  # of equal ones one is kept in memory
+        stated = [styles.setdefault(style, style) for (style,) in connection.execute(_STYLES)]
+        says = {style: A_LOOK if stated_look(style) else A_STYLE if style else NO_STYLE for style in styles}
+        rows["states"] = np.fromiter(map(says.__getitem__, stated), np.int8)
         borders = [name for (name,) in connection.execute("SELECT id FROM names WHERE words LIKE '% border%'")]
         # Material's `round-star-border` is an outline among filled icons: borders look as other borders of their set do
         sets = 2 * rows["set"] + np.isin(rows["name"], borders)
@@ -151,11 +152,11 @@ def _write_several(connection: sqlite3.Connection, kind: str) -> NDArray[np.int3
     found, n_found = array("i"), array("i")
     column = ALL_TAGS if kind == "tag" else SEVERAL[kind]
     for (text,) in connection.execute(f"SELECT {column} FROM icons ORDER BY id"):
-        of_icon = dict.fromkeys(map(number_of, text.split("\n"))) if text else ()
+        of_icon = dict.fromkeys(map(number_of, text.split("\n"))) if text else {}
+        of_icon.pop(NONE, None)
         found.extend(of_icon)
         n_found.append(len(of_icon))
-    pairs = np.stack([np.repeat(np.arange(len(n_found), dtype=np.int32), n_found), np.array(found, np.int32)])
-    positions, stated = pairs[:, pairs[1] != NONE]
+    stated, positions = np.asarray(found), np.repeat(np.arange(len(n_found), dtype=np.int32), n_found)
     n_icons = np.bincount(stated, minlength=len(numbers)).tolist()
     labels = sorted((value, titles[value], n) for value, n in zip(numbers, n_icons, strict=True))
     codes = np.empty(len(labels), np.int32)  # by number: values are numbered as they come, and coded in their order
@@ -175,7 +176,7 @@ def _write_looks(connection: sqlite3.Connection, named: list[str | None]) -> NDA
     for kind, counts in {"look": looks, **words}.items():
         labels = ((kind, code, value, value, counts[value]) for code, value in enumerate(sorted(counts)))
         connection.executemany(_INSERT, labels)
-    return np.array([codes[look] if look else NONE for look in named], np.int32)
+    return np.fromiter((codes[look] if look else NONE for look in named), np.int32)
 
 
 def compared(kind: str, value: str) -> str:
@@ -263,6 +264,7 @@ _WEIGHTS = np.array(
 """Of the roots of all measures, then of themselves, for each look but the first, which they are held against."""
 _CONSTANTS = np.array([0.3, -5.2, -5.2], np.float32)
 _SCALES = np.array([5 if measure == "n_hues" else 100 for measure in Ink._fields], np.float32)
+_AT_ONCE = 65_536
 
 
 def likelihoods(ink: NDArray[np.int8]) -> Floats:
@@ -270,14 +272,16 @@ def likelihoods(ink: NDArray[np.int8]) -> Floats:
 
     Rows add up to 1; where nothing was measured they are 0. What shows no colour has none.
     """
-    shares = np.maximum(ink, 0) / _SCALES
-    logits = np.zeros((len(ink), len(LOOKS)), np.float32)
-    logits[:, 1:] = np.concatenate([np.sqrt(shares), shares], axis=1) @ _WEIGHTS.T + _CONSTANTS
-    likely = np.exp(logits - logits.max(axis=1, keepdims=True))
+    likely = np.zeros((len(ink), len(LOOKS)), np.float32)
+    for start in range(0, len(ink), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        shares = np.maximum(ink[some], 0) / _SCALES
+        likely[some, 1:] = np.concatenate([np.sqrt(shares), shares], axis=1) @ _WEIGHTS.T + _CONSTANTS
+    np.exp(likely - likely.max(axis=1, keepdims=True), out=likely)
     likely[ink[:, Ink._fields.index("coloured")] == 0, LOOKS.index("color")] = 0
     likely /= likely.sum(axis=1, keepdims=True)
     likely[ink[:, 0] == NOT_KNOWN] = 0
-    return np.asarray(likely, np.float32)
+    return likely
 
 
 _HABIT = np.array([0.75, 0.75, 0.6, 0.6], np.float32)
@@ -296,15 +300,14 @@ def name_styles(stated: Sequence[str | None], sets: NDArray[np.integer], ink: ND
 
     `sets` (n,) number their sets, `ink` (n, 9) are measures of their pictures (`library.traits.Ink`).
     """
-    pairs = list(zip(stated, see_looks(likelihoods(ink), group(stated, sets)).tolist(), strict=True))
-    seen = {(styles, look): LOOKS[look] if look != UNSEEN else None for styles, look in set(pairs)}
-    named = {pair: with_look(pair[0], stated_look(pair[0]) or look) for pair, look in seen.items()}
-    return [named[pair] for pair in pairs]
+    looks = see_looks(likelihoods(ink), group(stated, sets)).tolist()
+    named = cache(lambda styles, look: with_look(styles, stated_look(styles) or (*LOOKS, None)[look]))
+    return list(map(named, stated, looks))
 
 
-def group(stated: Sequence[str | None], sets: NDArray[np.integer]) -> NDArray[np.int32]:
+def group(stated: Sequence[str | None], sets: NDArray[np.integer]) -> NDArray[np.int64]:
     """Number groups of icons that are of one set and state the same styles, (n,)."""
-    return Numbers[tuple[int, str | None]]().of(zip(sets.tolist(), stated, strict=True))
+    return sets.astype(np.int64) << 32 | Numbers[str | None]().of(stated)
 
 
 def see_looks(likely: Floats, groups: NDArray[np.integer]) -> NDArray[np.int8]:
@@ -327,5 +330,4 @@ def _looks_of_group(likely: Floats) -> NDArray[np.intp]:
     habit = int((shares - _HABIT).argmax())
     if shares[habit] < _HABIT[habit]:
         return np.asarray(sure.argmax(axis=1))
-    is_open = (likely.max(axis=1) < _CLEAR) & (likely[:, habit] > 0)
-    return np.where(is_open, habit, likely.argmax(axis=1))
+    return np.where((likely.max(axis=1) < _CLEAR) & (likely[:, habit] > 0), habit, likely.argmax(axis=1))

@@ -7,11 +7,12 @@ SQLite for the 5,000 names that bear "arrow" takes milliseconds; adding up their
 
 import sqlite3
 import threading
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Self
 
@@ -42,7 +43,9 @@ INSERT INTO vocabulary SELECT term, doc FROM temp.terms;
 DROP TABLE temp.terms;
 DROP TABLE temp.written;
 """
-_SAID = f"SELECT name_id, {ALL_TAGS}, categories FROM icons ORDER BY id"
+_SAID = f"""SELECT names.id, words, own, others, {ALL_TAGS}, categories
+    FROM names CROSS JOIN icons ON name_id = names.id ORDER BY names.id"""
+"""A name after the other: what is said of all at once would not fit into memory."""
 
 
 def write_snapshot(source: Path, target: Path, *, embedded: Ids) -> None:
@@ -51,7 +54,7 @@ def write_snapshot(source: Path, target: Path, *, embedded: Ids) -> None:
         connection.execute("VACUUM INTO ?", (str(target),))
     with closing(sqlite3.connect(target)) as connection, connection:
         connection.execute("CREATE TEMP TABLE embedded (id INTEGER PRIMARY KEY)")
-        connection.executemany("INSERT INTO embedded VALUES (?)", ((image,) for image in embedded.tolist()))
+        connection.executemany("INSERT INTO embedded VALUES (?)", ((image.item(),) for image in embedded))
         connection.execute("DELETE FROM icons WHERE image_id NOT IN (SELECT id FROM embedded)")
         write_keywords(connection, _names(connection))
         connection.executescript(_VOCABULARY)
@@ -69,16 +72,11 @@ def _names(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str, str]
 
     What a name in another language is written as, and may say beside its words, stands among its tags.
     """
-    described: dict[int, tuple[dict[str, None], dict[str, None]]] = defaultdict(lambda: ({}, {}))
-    for name, *texts in connection.execute(_SAID):
-        for values, text in zip(described[name], texts, strict=True):
-            values.update(dict.fromkeys(map(normalise_tag, text.split("\n"))) if text else ())
-    words = dict(connection.execute("SELECT id, words FROM names"))
-    for name, own, others in connection.execute("SELECT id, own, others FROM names WHERE own <> ''"):
-        if name in described:
-            described[name][0].update(dict.fromkeys((own, *others.split("\n"))))
-    for name, (tags, categories) in sorted(described.items()):
-        yield name, words[name], " ; ".join(sorted(filter(None, tags))), " ; ".join(sorted(filter(None, categories)))
+    for (name, words, own, others), of_name in groupby(connection.execute(_SAID), key=itemgetter(0, 1, 2, 3)):
+        said = [own, *others.split("\n")] if own else []
+        texts = zip(*(row[4:] for row in of_name), strict=True)
+        tags, categories = ({normalise_tag(one) for text in {*some} for one in text.split("\n")} for some in texts)
+        yield name, words, " ; ".join(sorted({*tags, *said} - {""})), " ; ".join(sorted(categories - {""}))
 
 
 MOST_BYTES = 32
@@ -272,8 +270,7 @@ def stems(words: str) -> tuple[str, ...]:
     connection = _stemmer()
     connection.execute("DELETE FROM texts")
     connection.execute("INSERT INTO texts VALUES (?)", (words,))
-    found = connection.execute("SELECT term FROM spoken ORDER BY offset")
-    return tuple(dict.fromkeys(row[0] for row in found))
+    return tuple(dict.fromkeys(row[0] for row in connection.execute("SELECT term FROM spoken ORDER BY offset")))
 
 
 _OF_THREAD = threading.local()

@@ -301,8 +301,7 @@ def merge(
         stage("Building the index of pictures")
         pictures = _build(built.pictures, vectors.image_ids, partial(fp32_chunks, vectors.images), vectors)
         stage("Building the index of icons")
-        summed = partial(vectors.fused, WEIGHTS)
-        fused = _build(built.icons, vectors.icon_ids, summed, vectors, is_asked_by_names=True)
+        fused = _build(built.icons, vectors.icon_ids, partial(vectors.fused, WEIGHTS), vectors, is_asked_by_names=True)
         stage("Asking both, to learn what their scores mean")
         # First: what was read from end to end is in memory when it is asked here and there.
         files = built.describe()

@@ -286,8 +286,18 @@ class VectorIndex:
         return faiss.downcast_index(whole), faiss.SearchParameters(sel=selector)
 
     def _parameters(self, selector: Any, *, k_factor: float) -> Any:
-        n_probed = 0 if self._lists is None else self._lists.nprobe * (1 if selector is None else 2)
-        plain = _plain_parameters(self.spec, selector, n_probed=n_probed)
+        """How the index is asked, or the base of a refined one."""
+        options, kind = {} if selector is None else {"sel": selector}, faiss.SearchParameters
+        if "HNSW" in self.spec:
+            return faiss.SearchParametersHNSW(efSearch=GRAPH_WIDTH, **options)
+        if "RaBitQ" in self.spec:
+            # Without parameters of its own the index quantises the query to 4 bits; a fresh parameter object says 0,
+            # which is the same hits at 800 ms instead of 5 (413,000 vectors).
+            options["qb"], kind = 4, faiss.RaBitQSearchParameters
+        if self._lists is not None:
+            options["nprobe"] = self._lists.nprobe * (1 if selector is None else 2)
+            kind = faiss.IVFRaBitQSearchParameters if "RaBitQ" in self.spec else faiss.SearchParametersIVF
+        plain = kind(**options) if options else None  # product codes refuse any
         if "Refine" not in self.spec:
             return plain
         return faiss.IndexRefineSearchParameters(k_factor=k_factor, base_index_params=plain)
@@ -316,8 +326,7 @@ def build_recommended(
     n_learnt, spec = max(N_LEARNT, kind.n_trained(n)), kind.spec(n, dim=dim)
     sample = np.concatenate([*vectors_at(np.arange(0, n, n // n_learnt))]) if n > CHUNK else None
     around = asked(n_learnt) if asked is not None and kind.has_lists else None
-    built = VectorIndex.build(ids, chunks, dim=dim, spec=spec, sample=sample, asked=around)
-    built.save(path, vectors_at(None))
+    VectorIndex.build(ids, chunks, dim=dim, spec=spec, sample=sample, asked=around).save(path, vectors_at(None))
     return spec
 
 
@@ -337,23 +346,6 @@ def _train(index: Any, sample: Floats, asked: Floats | None, *, spec: str) -> No
 def _selector(is_kept: Mask) -> Any:
     """A bit a position: a selector of ids is a hash table, which takes longer to fill than the search itself."""
     return faiss.IDSelectorBitmap(np.packbits(is_kept, bitorder="little"))
-
-
-def _plain_parameters(spec: str, selector: Any, *, n_probed: int) -> Any:
-    """How an index of this spec, or the base of a refined one, is asked."""
-    options = {} if selector is None else {"sel": selector}
-    if "HNSW" in spec:
-        return faiss.SearchParametersHNSW(efSearch=GRAPH_WIDTH, **options)
-    if "RaBitQ" in spec:
-        # Without parameters of its own the index quantises the query to 4 bits; a fresh parameter object says 0, which
-        # is the same hits at 800 ms instead of 5 (413,000 vectors).
-        options["qb"] = 4
-    if n_probed:
-        options["nprobe"] = n_probed
-        return (faiss.IVFRaBitQSearchParameters if "RaBitQ" in spec else faiss.SearchParametersIVF)(**options)
-    if "RaBitQ" in spec:
-        return faiss.RaBitQSearchParameters(**options)
-    return faiss.SearchParameters(**options) if options else None  # product codes refuse any
 
 
 def fp32_chunks(vectors: NDArray[np.float16], places: Ids | None = None) -> Iterator[Floats]:

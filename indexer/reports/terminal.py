@@ -21,7 +21,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from indexer.languages.words import printable
@@ -55,11 +55,12 @@ class Bars:
         self._bars = RichProgress(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
-            BarColumn(),
+            BarColumn(bar_width=20),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[remark]}", markup=False),
             *([TimeRemainingColumn()] if estimate else []),
+            TextColumn("{task.fields[remark]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
             console=self._console,
+            expand=True,  # the remark gives way where the line is short, not the figures
             disable=True,  # drawn with what stands under it
         )
         self._drawn = Live(

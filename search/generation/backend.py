@@ -302,8 +302,7 @@ class IconTable(ABC):
     def _looks_in(self, style: str) -> Mask:
         """Which looks, by code, have all words of a style; the last one stands for none."""
         words = frozenset(style.split())
-        fitting = [bool(words) and words <= look for look in self._words_of_looks()]
-        return np.array([*fitting, False])
+        return np.array([*(bool(words) and words <= look for look in self._words_of_looks()), False])
 
     def count(
         self,

@@ -65,7 +65,13 @@ class FacetRows:
 
     def several(self, kind: str) -> tuple[Positions, Ids]:
         """Places and codes of all labels of a kind that the rows bear."""
-        return self.facets.borne(kind, self.positions)
+        rows, codes = self.facets.pairs(kind)
+        starts = self.facets.keep(f"starts of {kind}", lambda: np.searchsorted(rows, np.arange(len(self.facets) + 1)))
+        first = starts[self.positions]
+        n = starts[self.positions + 1] - first
+        # Each row's pairs follow one another: where they start, repeated for each, and how far behind that it stands.
+        offsets = np.repeat(first - np.cumsum(n) + n, n)
+        return np.repeat(np.arange(len(self)), n), codes[offsets + np.arange(len(offsets))]
 
 
 class Facets(IconTable):
@@ -186,15 +192,6 @@ class Facets(IconTable):
         """All sizes that icons have, ascending."""
         return cast(Ids, self.keep("sizes", lambda: np.setdiff1d(self.column("size"), [NONE])))
 
-    def borne(self, kind: str, positions: Positions) -> tuple[Positions, Ids]:
-        """Places and codes of all labels that some rows bear."""
-        rows, codes = self._pairs[kind]
-        starts = self.keep(f"starts of {kind}", lambda: np.searchsorted(rows, np.arange(len(self) + 1)))
-        n = starts[positions + 1] - starts[positions]
-        # Each row's pairs follow one another: where they start, repeated for each, and how far behind that it stands.
-        offsets = np.repeat(starts[positions] - np.cumsum(n) + n, n)
-        return np.repeat(np.arange(len(positions)), n), codes[offsets + np.arange(len(offsets))]
-
 
 def in_order(facets: IconTable, snapshot: Snapshot, ids: Ids, sort: Sort) -> Positions:
     """Places of some icons, whose ids ascend, in an order; "relevance" is none of these."""
@@ -205,7 +202,8 @@ def in_order(facets: IconTable, snapshot: Snapshot, ids: Ids, sort: Sort) -> Pos
         places = facets.places[facets.positions(ids)]
     else:
         places = places_by_name(snapshot.names_of(ids), sets, of_icons)
-    return np.argsort(places) if sort == "name" else np.lexsort((places, natural_ranks(sets)[of_icons]))
+    keys = places.astype(np.int64) if sort == "name" else natural_ranks(sets)[of_icons].astype(np.int64) << 32 | places
+    return np.argsort(keys)
 
 
 _FEW = 32_768

@@ -106,8 +106,7 @@ class Snapshot:
         joined = "icons JOIN sets ON sets.id = icons.set_id JOIN sources ON sources.id = sets.source_id"
         query = f"SELECT {', '.join(_FACTS.values())} FROM {joined} WHERE icons.id = ?"
         found = dict(zip(_FACTS, self._connection.execute(query, (icon,)).fetchone(), strict=True))
-        lists = {name: lines(found[name]) for name in ("tags", "english_tags", "categories")}
-        return found | lists
+        return found | {name: lines(found[name]) for name in ("tags", "english_tags", "categories")}
 
     def reading_of(self, name_id: int) -> tuple[str, str, tuple[str, ...]] | None:
         """How a name was read: its language, in English, and what else it may say; None where it was not."""
@@ -122,8 +121,7 @@ class Snapshot:
 
     def showing(self, images: Ids) -> Ids:
         """Ids of the icons that show some pictures, ascending."""
-        query = "SELECT id FROM icons WHERE image_id IN ({marks})"
-        return np.sort(_ids(self._rows_of(query, images.tolist())))
+        return np.sort(_ids(self._rows_of("SELECT id FROM icons WHERE image_id IN ({marks})", images.tolist())))
 
     def with_key(self, key: str, *, as_words: bool) -> int | None:
         """Id of the first icon of a set and name ("mdi:home"), the name as it is spelt, or by its words."""
@@ -214,8 +212,7 @@ class Snapshot:
 
     def tag_code(self, words: str) -> int | None:
         """Code of a tag in the words of a query."""
-        query = "SELECT code FROM labels WHERE kind = 'tag' AND value = ?"
-        return self._first_id(query, words)
+        return self._first_id("SELECT code FROM labels WHERE kind = 'tag' AND value = ?", words)
 
     def vocabulary(self) -> dict[str, int]:
         """Every word of two letters or more that a name, tag or category holds, and how many names bear it."""

@@ -193,9 +193,9 @@ class Rows:
     """Adds to rows that are to be sent what their digests do without."""
 
 
-def send(connection: Connection, collection: str, rows: Rows, sent: Sent, progress: Progress, *, is_new: bool) -> None:
+def send(connection: Connection, collection: str, rows: Rows, show: Callable[[int], None], *, is_new: bool) -> Sent:
     """Make a collection hold some rows and no others; one that `is_new` was made a moment ago."""
-    ids, first = rows.ids, 0
+    ids, first, sent = rows.ids, 0, Sent()
     is_empty = is_new or connection.count(collection, consistency_level="Strong", seconds=SECONDS) == 0
     for start in range(0, len(ids), ROWS_AT_ONCE):
         batch = rows.at(ids[start : start + ROWS_AT_ONCE])
@@ -206,7 +206,8 @@ def send(connection: Connection, collection: str, rows: Rows, sent: Sent, progre
             there = connection.query_all(collection, "", (DIGEST,), first, last, consistency_level="Strong")
         _send_batch(connection, collection, batch, {row["id"]: row[DIGEST] for row in there}, rows, sent)
         first = last + 1
-        progress(f"Sending {collection}", done, len(ids))
+        show(done)
+    return sent
 
 
 def _send_batch(

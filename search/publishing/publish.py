@@ -11,9 +11,12 @@ collections are renamed, and only rows that differ are sent.
 
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, astuple, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 
@@ -71,23 +74,16 @@ def verify_recall(opened: Opened, connection: Connection, collections: tuple[str
         assert isinstance(own, FaissVectors)
         asked = MilvusVectors(connection, collection, len(own), kind=kind_of(connection, collection))
         asked.seconds = _SECONDS
-        recall = _recall(asked, own, _queries(own))
+        k, shares, queries = min(K, len(own)), [], _queries(own)
+        for query, found in zip(queries, asked.search_many(queries, k=k), strict=True):
+            shares.append(share_right(found, float(np.partition(own.index.everything(query).scores, -k)[-k]), k=k))
+        recall = float(np.mean(shares))
         if recall < LEAST_RECALL:
             raise LibraryError(
                 f'"{collection}" finds {recall:.3f} of what exact search finds; what answered before answers on'
             )
         least = min(least, recall)
     return round(least, 4)
-
-
-def _recall(asked: MilvusVectors, own: FaissVectors, queries: Floats) -> float:
-    """Share of an exact search's first hits; its own search is exact among ids that are chosen."""
-    k = min(K, len(own))
-    shares = []
-    for query, found in zip(queries, asked.search_many(queries, k=k), strict=True):
-        exact = own.index.everything(query).scores
-        shares.append(share_right(found, float(np.partition(exact, -k)[-k]), k=k))
-    return float(np.mean(shares))
 
 
 def _queries(own: FaissVectors) -> Floats:
@@ -230,8 +226,7 @@ class _Publication:
 
     def _others(self, before: int | None) -> list[int]:
         """Numbers of the generations that are there beside this one and the one that answers, the newest first."""
-        held = held_numbers(self._connection, self._names) - {before, self._number}
-        return sorted(held, reverse=True)
+        return sorted(held_numbers(self._connection, self._names) - {before, self._number}, reverse=True)
 
     def _to_renew(self, before: int | None) -> int | None:
         """The generation whose collections become the new one's: none that answers, or that one may go back to."""
@@ -251,7 +246,7 @@ class _Publication:
 
     def _send(self, before: int | None, *, sends_pictures: bool) -> Sent:
         """Send all rows; query nodes hold them as often as what answers, if nothing else is asked; once at first."""
-        sent, replicas = Sent(), self._replicas or 1
+        replicas, over = self._replicas or 1, Event()
         if before is not None and self._replicas is None:
             replicas = max(1, self._connection.replicas(self._names.of(before)[0]))
         made = GenerationRows(self._opened, self._facets, sends_pictures=sends_pictures)
@@ -259,22 +254,38 @@ class _Publication:
             self._icons: Rows(made.icon_ids, made.icons_at),
             self._pictures: Rows(made.picture_ids, made.pictures_at, made.add_pictures),
         }
-        for collection, rows in both.items():
-            is_new = collection in self._new
+        done, n_rows = dict.fromkeys(both, 0), sum(len(rows.ids) for rows in both.values())
+
+        def show(collection: str, n_done: int) -> None:
+            if over.is_set():
+                raise LibraryError("the other collection could not be sent")
+            done[collection] = n_done
+            self._progress("Sending icons and pictures", sum(done.values()), n_rows)
+
+        def fill(collection: str) -> Sent:
+            rows, is_new = both[collection], collection in self._new
             if not is_new:  # it is asked which rows it holds
                 index_rows(self._connection, collection, n=len(rows.ids))
                 self._connection.load(collection, replicas=replicas)
-            send(self._connection, collection, rows, sent, self._progress, is_new=is_new)
+            sent = send(self._connection, collection, rows, partial(show, collection), is_new=is_new)
+            flush(self._connection, collection, n=len(rows.ids))
+            return sent
+
+        with ThreadPoolExecutor(len(both), "sending") as beside:  # one is made and packed while the other is taken in
+            try:
+                found = [astuple(one) for one in beside.map(fill, both)]
+            except BaseException:
+                over.set()
+                raise
+        sent = Sent(*map(sum, zip(*found, strict=True)))
         sent.unread = made.n_unread
         for collection, rows in both.items():
-            flush(self._connection, collection, n=len(rows.ids))
-        for collection, rows in both.items():
             n = len(rows.ids)
-            found = wait_until_indexed(self._connection, collection, n=n, replicas=replicas, progress=self._progress)
-            if found != n:  # a request that the client repeats by itself inserts rows twice
+            n_found = wait_until_indexed(self._connection, collection, n=n, replicas=replicas, progress=self._progress)
+            if n_found != n:  # a request that the client repeats by itself inserts rows twice
                 if before != self._number:
                     self._connection.call("drop_collection", collection, seconds=SECONDS)
-                raise LibraryError(f'"{collection}" holds {found:,} rows, {n:,} were sent; publish again')
+                raise LibraryError(f'"{collection}" holds {n_found:,} rows, {n:,} were sent; publish again')
         return sent
 
     def _send_manifest(self, *, sends_pictures: bool) -> None:

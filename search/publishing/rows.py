@@ -5,6 +5,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -222,7 +223,7 @@ def write_files(generation: Generation, facts: Facts, folder: Path) -> list[Path
     nameless.save(folder / generation.lexicon.name)
     np.save(folder / "bearers.npy", np.diff(lexicon.icons.starts).astype(np.int64))
     _write_catalog(generation.catalog, folder / generation.catalog.name)
-    facts.write(folder / "facts.json")
+    (folder / "facts.json").write_text(json.dumps(asdict(facts)), "utf-8")
     (folder / generation.manifest.name).write_bytes(generation.manifest.read_bytes())
     return sorted(folder.iterdir())
 

@@ -129,17 +129,29 @@ def grouped(opened: Opened, ids: Ids, *, flat: bool) -> Positions:
 def first_of_groups(variants: Ids, drawings: Ids) -> Choice:
     """Which pairs of a place among some icons and a code are hits: of those with the same code one of each group.
 
-    What is alone in both kinds of groups is a hit, whatever its code: most icons are.
+    Icons that groups join bear the same codes, as a rule: those are hits that are if codes are left aside. Two sets of
+    codes are taken for the same with a chance of 3e-14.
     """
-    variants, drawings = (np.unique(numbers, return_inverse=True)[1] for numbers in (variants, drawings))
-    is_alone = (np.bincount(variants)[variants] == 1) & (np.bincount(drawings)[drawings] == 1)
-    bits = len(variants).bit_length()
+    n, firsts = len(variants), (firsts_of(variants), firsts_of(drawings))
+    is_first, joined, is_open = np.zeros(n, bool), np.arange(n), np.zeros(n, bool)
+    is_first[group_many(*firsts)] = True
+    for one in firsts * 2:  # of all that groups join the first, but where chains of groups are longer
+        behind = np.flatnonzero(one != np.arange(n))
+        np.minimum.at(joined, one[behind], joined[behind])
+        joined[behind] = joined[one[behind]]
+    for one in firsts:
+        apart = np.flatnonzero(joined != joined[one])
+        is_open[joined[apart]] = is_open[joined[one[apart]]] = True
+    bits = n.bit_length()
 
     def choose(places: Positions, codes: Ids) -> Positions:
-        is_hit = is_alone[places]
-        others = np.flatnonzero(~is_hit)
-        of_codes = codes[others].astype(np.int64) << bits
-        is_hit[others[group_many(of_codes | variants[places[others]], of_codes | drawings[places[others]])]] = True
+        marks = np.random.default_rng(0).integers(1 << 45, size=int(codes.max(initial=0)) + 1).astype(np.float64)
+        borne, is_mixed = np.bincount(places, marks[codes], minlength=n), is_open.copy()
+        is_mixed[joined[borne != borne[joined]]] = True
+        is_hit, others = is_first[places], np.flatnonzero(is_mixed[joined[places]])
+        of_variants, of_drawings = (codes[others].astype(np.int64) << bits | one[places[others]] for one in firsts)
+        is_hit[others] = False
+        is_hit[others[group_many(of_variants, of_drawings)]] = True
         return np.flatnonzero(is_hit)
 
     return choose

@@ -275,8 +275,8 @@ class MilvusVectors:
         Raises:
             LibraryError: the server has no such id.
         """
-        most = IDS_AT_ONCE // 4  # one answer holds 64 MB at most
-        rows = self._connection.rows_of(self._collection, ids, [VECTOR], most=most)
+        # One answer holds 64 MB at most.
+        rows = self._connection.rows_of(self._collection, ids, [VECTOR], most=IDS_AT_ONCE // 4)
         return np.array([as_floats(row[VECTOR]) for row in rows], np.float32).reshape(-1, self._kind.dim)
 
     def _neighbours(self, hits: Sequence[Row], k: int) -> Neighbours:

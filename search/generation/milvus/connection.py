@@ -337,8 +337,7 @@ class Connection:
 
     def query(self, collection: str, where: str, fields: Sequence[str], *, most: int = MOST, **named: Any) -> list[Row]:
         """The rows that an expression finds, at most `most`, in no order."""
-        found = self.call("query", collection, filter=where, output_fields=list(fields), limit=most, **named)
-        return list(found)
+        return list(self.call("query", collection, filter=where, output_fields=list(fields), limit=most, **named))
 
     def query_among(
         self,

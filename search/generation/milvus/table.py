@@ -1,8 +1,7 @@
 """The icons of a generation on a server: filtered there, their rows read and counted here."""
 
-import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -51,10 +50,6 @@ class Facts:
     sets: tuple[SetFacts, ...]
     orders: dict[str, Order]
     """By `order_key`."""
-
-    def write(self, path: Path) -> None:
-        """Write it as JSON."""
-        path.write_text(json.dumps(asdict(self)), "utf-8")
 
     @classmethod
     def read(cls, path: Path) -> "Facts":

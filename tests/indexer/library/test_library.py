@@ -71,19 +71,6 @@ def test_an_interrupted_writer_leaves_nothing_behind(library: Library, tmp_path:
         assert list(library.generations.iterdir()) == []
 
 
-def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
-    place = tmp_path / "place"
-    (place / "old").mkdir(parents=True)
-    with pytest.raises(KeyboardInterrupt), folder_aside(place, replace=True) as aside:
-        (aside / "half").write_text("half")
-        raise KeyboardInterrupt
-    assert [path.name for path in place.iterdir()] == ["old"]
-    with folder_aside(place, replace=True) as aside:
-        (aside / "new").write_text("new")
-    assert [path.name for path in place.iterdir()] == ["new"]
-    assert [path.name for path in tmp_path.iterdir()] == ["place"]
-
-
 def test_a_replacement_killed_at_any_step_loses_no_folder(tmp_path: Path) -> None:
     killed = """if True:
         import os, signal, sys

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ import torch
 import torch.distributed as dist
 from click.testing import CliRunner
 from conftest import exported_once
+from rich.console import Console
 
 from indexer.embedding.progress import EmbeddingProgress, RankProgress, RankView, Reporter, cells
 from indexer.encoders import devices
@@ -87,6 +89,9 @@ def test_a_table_of_many_workers_begins_with_who_is_late_and_stays_short() -> No
     first, *_, last = zip(*(column.cells for column in table.columns), strict=True)
     assert list(map(str, first)) == ["host-7", "", "107", "107", "7", "late: 70 s at a picture"]
     assert (len(table.rows), str(last[0])) == (17, "and 24 more")
+    said = StringIO()
+    Console(file=said, width=60).print(table)
+    assert "107   107       7  late: 70 s at" in said.getvalue(), "what one is at gives way, the figures do not"
 
 
 def test_watched_devices_are_told_line_by_line_where_no_terminal_is(

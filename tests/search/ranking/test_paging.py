@@ -157,9 +157,12 @@ def test_many_candidates_are_grouped_as_they_are_one_by_one() -> None:
 
 def test_hits_are_counted_for_each_code_as_if_there_were_no_other() -> None:
     random = np.random.default_rng(6)
-    for most in (3, 90, 2000):
-        variants, drawings = random.integers(0, most, (2, 200))
+    chain = random.permutation(200)  # each shares a group with the next: other codes far away decide, too
+    for most in (3, 90, 2000, 0):
+        variants, drawings = random.integers(0, most, (2, 200)) if most else (chain // 2, (chain + 1) // 2)
         places, codes = np.sort(random.integers(0, 200, 900)), random.integers(0, 40, 900)
+        if not most:
+            places, codes = np.arange(200), (chain % 41 == 7).astype(np.int64)
         places, codes = np.unique(np.stack([places, codes]), axis=1)
         hits = set(first_of_groups(variants, drawings)(places, codes).tolist())
         for code in range(40):
