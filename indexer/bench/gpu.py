@@ -171,7 +171,7 @@ class Parts:
     @cached_property
     def pictures(self) -> Pictures:
         """What is embedded: enough for all parts."""
-        most = max(self.setting.n(model) for model in self.setting.models) * self.setting.n_devices
+        most = max(map(self.setting.n, self.setting.models)) * self.setting.n_devices
         return gather(self._folder("pictures"), None, choice=ModelChoice.bundled(), n=most)
 
     @cached_property

@@ -126,14 +126,9 @@ def write_sets(folder: Path, real: Real, *, n: int, seed: int = 0) -> None:
 
 
 def write_set(file: Path, icons: Iterable[tuple[str, str]], *, prefix: str, **facts: Any) -> None:
-    """Write an Iconify set as its packages are laid out, an icon (name, body) a line; `facts` stand behind them."""
-    lines = (f'\t\t{json.dumps(name)}: {{\n\t\t\t"body": {json.dumps(body)}\n\t\t}}' for name, body in icons)
-    behind = ",\n".join(
-        f"\t{json.dumps(name)}: {json.dumps(value)}" for name, value in {**facts, "width": 24, "height": 24}.items()
-    )
-    joined = ",\n".join(lines)
-    text = f'{{\n\t"prefix": {json.dumps(prefix)},\n\t"icons": {{\n{joined}\n\t}},\n{behind}\n}}\n'
-    file.write_text(text, encoding="utf-8")
+    """Write an Iconify set as its packages are laid out, a field a line; `facts` stand behind icons (name, body)."""
+    held = {"prefix": prefix, "icons": {name: {"body": body} for name, body in icons}, **facts}
+    file.write_text(json.dumps({**held, "width": 24, "height": 24}, indent="\t"), encoding="utf-8")
 
 
 def _names(real: Sequence[str], words: Any, random: np.random.Generator) -> list[str]:
@@ -291,8 +286,8 @@ def growth(measured: Mapping[int, Figures]) -> Iterator[Row]:
     for unit, group, divisor in (("s", "time, s", 1.0), ("memory", "memory, GB", 1e9), ("disk", "disk, GB", 1e9)):
         for name in (name for name in every if name.endswith(f", {unit}")):
             values = {n: figures[name] / divisor for n, figures in measured.items() if name in figures}
-            run = {f"{n:,}": value for n, value in values.items()}
-            yield Row(group, name.removesuffix(f", {unit}"), runs=[{**run, "grows as n^": exponent(values)}])
+            run = {**{f"{n:,}": value for n, value in values.items()}, "grows as n^": exponent(values)}
+            yield Row(group, name.removesuffix(f", {unit}"), runs=[run])
 
 
 def exponent(values: Mapping[int, float]) -> float | None:

@@ -24,8 +24,8 @@ from indexer.errors import DeviceError, ModelError
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
 TEXTS_AT_ONCE = {"cpu": 64, "cuda": 512}
 """By kind of device. Larger ones are no faster on a CPU, smaller ones not the same for any number of threads."""
-_HALVES: dict[str, torch.dtype] = {"bf16": torch.bfloat16, "fp16": torch.float16}
-_TYPES: dict[str, torch.dtype] = {**_HALVES, "fp32": torch.float32}
+HALVES: dict[str, torch.dtype] = {"bf16": torch.bfloat16, "fp16": torch.float16}
+_TYPES: dict[str, torch.dtype] = {**HALVES, "fp32": torch.float32}
 
 
 class ImageTower(nn.Module):
@@ -280,7 +280,7 @@ def resolve_precision(precision: Precision, device: torch.device) -> Precision:
 
 def autocast(precision: Precision, device: torch.device) -> torch.autocast:
     """Compute in a precision within this context; weights stay what they are."""
-    kind = _HALVES.get(resolve_precision(precision, device))
+    kind = HALVES.get(resolve_precision(precision, device))
     return torch.autocast(device.type, dtype=kind, enabled=kind is not None)
 
 
