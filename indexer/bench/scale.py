@@ -8,7 +8,7 @@ build it, `icons serve` answers; each is a process that is watched. A run that i
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -116,19 +116,14 @@ def write_sets(folder: Path, real: Real, *, n: int, seed: int = 0) -> None:
                 for category in filter(None, of_icon.split("\n")):
                     categories[category].append(name)
             origins = dict(zip(names, of.images.tolist(), strict=False))
-            icons = ((name, _body(turn + row)) for name, row in origins.items())
+            icons = {name: {"body": _body(turn + row)} for name, row in origins.items()}
             info = {"name": key, "license": {"title": of.licence, "spdx": of.licence}}
-            write_set(folder / "json" / f"{key}.json", icons, prefix=key, info=info, categories=categories)
+            held = {"prefix": key, "icons": icons, "info": info, "categories": categories, "width": 24, "height": 24}
+            (folder / "json" / f"{key}.json").write_text(json.dumps(held, indent="\t"), encoding="utf-8")
             (folder / "beside" / f"{key}.json").write_text(json.dumps(origins))
             n_written, number = n_written + len(names), number + 1
             if n_written == n:
                 return
-
-
-def write_set(file: Path, icons: Iterable[tuple[str, str]], *, prefix: str, **facts: Any) -> None:
-    """Write an Iconify set as its packages are laid out, a field a line; `facts` stand behind icons (name, body)."""
-    held = {"prefix": prefix, "icons": {name: {"body": body} for name, body in icons}, **facts}
-    file.write_text(json.dumps({**held, "width": 24, "height": 24}, indent="\t"), encoding="utf-8")
 
 
 def _names(real: Sequence[str], words: Any, random: np.random.Generator) -> list[str]:
