@@ -18,6 +18,7 @@ from torch.fx.experimental.optimization import fuse
 
 from indexer.arrays import Halves, Ids
 from indexer.encoders.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
+from indexer.encoders.devices import find_gpus
 from indexer.encoders.graphs import LoadedEncoder, is_no_room
 from indexer.errors import DeviceError, ModelError
 
@@ -261,10 +262,9 @@ def resolve_device(name: str) -> torch.device:
     """
     kind = name.replace("auto", "cuda" if torch.cuda.is_available() else "cpu")
     device = torch.device("cuda:0" if kind == "cuda" else kind)
-    if device.type == "cuda" and device.index >= torch.cuda.device_count():
-        raise DeviceError(
-            f'no GPU "{name}": this machine has {torch.cuda.device_count()}; --devices cpu works everywhere'
-        )
+    if device.type == "cuda" and device.index >= (n_usable := torch.cuda.device_count()):
+        why = find_gpus().why or "`nvidia-smi` says more"
+        raise DeviceError(f'no GPU "{name}": torch can use {n_usable} ({why}); --devices cpu works everywhere')
     return device
 
 
