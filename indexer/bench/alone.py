@@ -38,7 +38,7 @@ from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint, open_clip_folder
 from indexer.encoders.devices import use_device
 from indexer.encoders.graphs import MANY, find_device
-from indexer.encoders.torch_encoder import Encoder, load_model, products_in
+from indexer.encoders.torch_encoder import HALVES, Encoder, load_model, products_in
 from indexer.finetune.folder import write_random_model
 from indexer.library.bundled import bundled
 from indexer.library.named import read_text
@@ -59,7 +59,6 @@ _LONGEST_SECONDS = 20.0
 _AT_ONCE = 32
 """Pictures of a batch that is compared."""
 _MOST_QUERIES = 1000
-_HALVES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 def _opened(choice: str, options: EmbedOptions, pixels: Pixels) -> Any:
@@ -123,7 +122,7 @@ def _roofline(encoder: Any) -> tuple[int, float]:
     with torch.inference_mode(), counter:
         encoder.image_tower(torch.zeros((1, *[encoder.image_size] * 2, 3), dtype=torch.uint8, device=encoder.device))
     torch.backends.mha.set_fastpath_enabled(fused)
-    kind = _HALVES.get(encoder.precision, torch.float32)
+    kind = HALVES.get(encoder.precision, torch.float32)
     side, times, ceiling = _SIDES[encoder.device.type], 4, 0.0
     a, b = (torch.randn(side, side, device=encoder.device).to(kind) for _ in range(2))
     for _ in range(3):  # at first libraries are loaded
@@ -161,7 +160,7 @@ def samples(n: int | None, *, size: int) -> tuple[list[Pixels], dict[str, int]]:
     paths = sorted(bundled(SAMPLES).rglob("*.svg"))
     chosen = [paths[place] for place in np.linspace(0, len(paths) - 1, n or len(paths)).astype(int)]
     drawn: Pixels = np.stack([render(path.read_bytes(), size=size).pixels for path in chosen])
-    batches = [drawn[start : start + _AT_ONCE] for start in range(0, len(drawn), _AT_ONCE)]
+    batches = np.split(drawn, range(_AT_ONCE, len(drawn), _AT_ONCE))
     return batches, {path.stem: place for place, path in enumerate(chosen)}
 
 
@@ -184,8 +183,7 @@ def _judge(encoder: Any, exact: Floats, places: dict[str, int]) -> Callable[[Flo
 
 
 def _unit(vectors: Any) -> Floats:
-    exact = vectors.astype(np.float32)
-    return cast(Floats, exact / np.linalg.norm(exact, axis=1, keepdims=True))
+    return nn.functional.normalize(torch.from_numpy(vectors).float()).numpy()
 
 
 def drawing(*, source: str | None, n: int, size: int, workers: int) -> Rows:
@@ -307,7 +305,7 @@ def _embed_plainly(
     batches: Any = DataLoader(files, batch, sampler=sampler, collate_fn=partial(_load, transform), **how)
 
     def encode(pictures: Any) -> Any:
-        with torch.autocast(device.type, _HALVES[precision]) if precision in _HALVES else nullcontext():
+        with torch.autocast(device.type, HALVES[precision]) if precision in HALVES else nullcontext():
             vectors = tower(pictures.to(device, non_blocking=is_pinned))
         return nn.functional.normalize(vectors, dim=-1).half().cpu()
 

@@ -31,8 +31,6 @@ PRECISIONS = {"cpu": ("bf16",), "cuda": ("bf16", "fp16")}
 _N_DRAWN = 2000
 _OF_CPU, _SMALL, _OF_SMALL, _OF_LARGE = 64, 96, 1024, 256
 """Icons a step on CPUs; pictures of so many px are small; icons of a GPU of small ones, and of larger ones."""
-Trial = tuple[Config, Callable[[], Run]]
-"""A configuration, and how it is run once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +84,21 @@ class Series:
     bars: Bars
     _is_warm: bool = False
 
-    def measure(self, group: str, trials: Sequence[Trial]) -> None:
+    def measure(self, group: str, configs: Sequence[Config], take: Callable[[Config], Run]) -> None:
         """Run configurations in turn; one that can't be run says so in its row, and the others go on."""
         self.bars.stage(f"Measuring {group}")
-        configs, repeats = [config for config, _ in trials], self.options.repeats
+        repeats = self.options.repeats
         rows = [Row(group, knobs.label(self.table, config, configs), dict(config)) for config in configs]
         self.report.rows += rows
         for repeat in range(repeats + 1):
             for done, place in enumerate(range(len(rows)) if repeat % 2 else reversed(range(len(rows)))):
-                row, (_, take) = rows[place], trials[place]
+                row = rows[place]
                 self.bars.advance(repeat * len(rows) + done, len(rows) * (repeats + 1), row.name)
                 try:
                     if row.error is None and repeat:
-                        row.runs.append(take())
+                        row.runs.append(take(row.setting))
                     elif not self._is_warm:  # files come from the page cache from now on
-                        take()
+                        take(row.setting)
                 except IconsError as error:
                     row.error = str(error)
                 self._is_warm = True
@@ -163,35 +161,30 @@ def bench_embed(options: Options, bars: Bars) -> Report:
         asked = {"choice": options.choice.to_json(), "kind": kind}
         size, source = find_checkpoint(options.choice).image_size, options.source and str(options.source)
         drawn = {"source": source, "n": min(n, _N_DRAWN), "size": size, "workers": len(whole.cores)}
-        precision = base.get("precision", "auto")
-
-        def scale(name: str, start: Config) -> None:
-            for behind in (SAME, EACH):
-                trials = list[Trial]()
-                for config in knobs.scaled(EMBED, start, n_devices):
-                    some = pictures if behind == SAME else pictures.first(n // n_devices * config["devices"])
-                    trials.append((config, partial(embed, config, some, whole.part(config, n_devices))))
-                series.measure(f"{name}{behind}", trials)
-
-        def add_up() -> None:
-            for backend, of in {"gloo": "cpu", **({"nccl": "cuda"} if kind == "cuda" else {})}.items():
-                series.ask(REDUCTION, "all-reduce", n_ranks=n_devices, kind=of, backend=backend)
-
-        measures: dict[str, Callable[[], None]] = {
-            LINKS: partial(series.ask, LINKS, "links"),
-            LIMIT: partial(series.ask, LIMIT, "limit", precision=precision, batches=LIMIT_BATCHES[kind], **asked),
-            DRAWING: partial(series.ask, DRAWING, "drawing", **drawn),
-            **{
-                name: partial(series.measure, name, [(one, partial(embed, one, pictures, whole)) for one in configs])
-                for name, configs in groups
-            },
-            DEVICES: partial(scale, DEVICES, base),
-            ALONE: partial(scale, ALONE, turned(EMBED, base, program=PLAIN, loader="memory")),
-            REDUCTION: add_up,
-            PARITY: partial(series.ask, PARITY, "parity", precisions=PRECISIONS[kind], **asked),
+        passes = {"precision": base.get("precision", "auto"), "batches": LIMIT_BATCHES[kind]}
+        sums = {"gloo": "cpu", **({"nccl": "cuda"} if kind == "cuda" else {})}
+        starts = {DEVICES: base, ALONE: turned(EMBED, base, program=PLAIN, loader="memory")}
+        probes: dict[str, list[tuple[str, dict[str, Any]]]] = {
+            LINKS: [("links", {})],
+            LIMIT: [("limit", passes | asked)],
+            DRAWING: [("drawing", drawn)],
+            REDUCTION: [("all-reduce", {"n_ranks": n_devices, "kind": of, "backend": it}) for it, of in sums.items()],
+            PARITY: [("parity", {"precisions": PRECISIONS[kind], **asked})],
         }
+        own = dict(groups)
+
+        def take_share(behind: str, one: Config) -> Run:
+            some = pictures.first(n if behind == SAME else n // n_devices * one["devices"])
+            return embed(one, some, whole.part(one, n_devices))
+
         for name in names:
-            measures[name]()
+            for question, parameters in probes.get(name, ()):
+                series.ask(name, question, **parameters)
+            for behind in (SAME, EACH) if name in starts else ():
+                configs = knobs.scaled(EMBED, starts[name], n_devices)
+                series.measure(f"{name}{behind}", configs, partial(take_share, behind))
+            if name in own:
+                series.measure(name, own[name], lambda one: embed(one, pictures, whole))
         report.facts += _limit_lines(report, whole)
         report.is_whole = True
     return report
@@ -238,11 +231,9 @@ def bench_train(options: Options, bars: Bars) -> Report:
         for behind in (SAME, EACH) if DEVICES in names else ():
             configs, each = knobs.scaled(TRAIN, base, n_devices), base["batch"] // n_devices
             more = [one if behind == SAME else {**one, "batch": each * one["devices"]} for one in configs]
-            trials = [(one, partial(train, one, lesson, whole.part(one, n_devices))) for one in more]
-            series.measure(f"{DEVICES}{behind}", trials)
-        for name, configs in groups:
-            if name in names:
-                series.measure(name, [(one, partial(train, one, lesson, whole)) for one in configs])
+            series.measure(f"{DEVICES}{behind}", more, lambda one: train(one, lesson, whole.part(one, n_devices)))
+        for name, configs in ((name, configs) for name, configs in groups if name in names):
+            series.measure(name, configs, lambda one: train(one, lesson, whole))
         report.is_whole = True
     return report
 

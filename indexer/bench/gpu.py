@@ -171,7 +171,7 @@ class Parts:
     @cached_property
     def pictures(self) -> Pictures:
         """What is embedded: enough for all parts."""
-        most = max(self.setting.n(model) for model in self.setting.models) * self.setting.n_devices
+        most = max(map(self.setting.n, self.setting.models)) * self.setting.n_devices
         return gather(self._folder("pictures"), None, choice=ModelChoice.bundled(), n=most)
 
     @cached_property
@@ -231,20 +231,15 @@ def bench_gpu(
 
 
 def _open(out: Path, kind: str) -> Report:
-    def identity(machine: dict[str, Any]) -> str:
-        return ", ".join(
-            [
-                machine["processor"],
-                *(gpu["name"] for gpu in machine.get("gpus", ())),
-                f"torch {machine['packages']['torch']}",
-            ]
-        )
-
     machine = ask_alone("machine", kind=kind)[0]
     if not (out / "report.json").is_file():
         return Report(command=COMMAND, main="images/s", machine=machine)
     report = Report.read(out / "report.json", command=COMMAND)
-    if (now := identity(machine)) != (before := identity(report.machine)):
+    now, before = (
+        ", ".join([of["processor"], *(it["name"] for it in of.get("gpus", ())), f"torch {of['packages']['torch']}"])
+        for of in (machine, report.machine)
+    )
+    if now != before:
         raise BenchError(f'"{out}" holds what was measured on {before}, this is {now}; give another --out')
     return report
 

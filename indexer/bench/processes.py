@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
@@ -252,16 +252,13 @@ def serving(library: str, *options: str) -> Iterator[Server]:
     """
     command = [sys.executable, "-c", _ICONS, "serve", "--port", "0", "--library", library, *options]
     with tempfile.TemporaryFile() as log, started(command, stderr=log) as process:
-        until = time.monotonic() + _START_SECONDS
-        while time.monotonic() < until:
-            has_ended, text = process.poll() is not None, os.pread(log.fileno(), 100_000, 0).decode(errors="replace")
-            if found := _LISTENS.search(text):
-                yield Server(found[1], int(found[2]), process, log.fileno())
-                process.terminate()
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(_START_SECONDS)
-                return
-            if has_ended:
-                raise BenchError(f"`icons serve` did not start: {text.strip()}")
+        server, until = Server("", 0, process, log.fileno()), time.monotonic() + _START_SECONDS
+        while (found := _LISTENS.search(server.log_text())) is None:
+            if process.poll() is not None or time.monotonic() > until:
+                reason = server.log_text().strip() or f"nothing was said in {_START_SECONDS:g} s"
+                raise BenchError(f"`icons serve` did not start: {reason}")
             time.sleep(0.05)
-        raise BenchError(f"`icons serve` did not answer within {_START_SECONDS:g} s")
+        yield replace(server, host=found[1], port=int(found[2]))
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_START_SECONDS)

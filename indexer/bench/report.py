@@ -71,7 +71,7 @@ def median(values: Sequence[float]) -> Figure:
 
 def spell(figure: Figure) -> str:
     """Spell a figure, with its interval where it has one."""
-    interval = "" if figure.low == figure.high else f" ({number(figure.low)}-{number(figure.high)})"
+    interval = f" ({number(figure.low)}-{number(figure.high)})" if figure.low < figure.high else ""
     return f"{number(figure.value)}{interval}"
 
 
@@ -272,9 +272,8 @@ def write(report: Report, out: Path, *, has_charts: bool = True) -> None:
     report.save(out)
     drawn, sections = charts(report) if has_charts else {}, []
     for group in report.groups():
-        base = group.removesuffix(SAME) if group.endswith(SAME) else None
         pictures = [drawn[group]] if group in drawn else []
-        lines = [] if base is None else list(scaling_lines(report, base))
+        lines = list(scaling_lines(report, group.removesuffix(SAME))) if group.endswith(SAME) else []
         sections.append(section(group, charts=pictures, table=table_html(*table(report, group)), lines=lines))
     facts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in report.machine.items()}
     sections.append(section("The machine", lines=[f"{name}: {text}" for name, text in facts.items()]))

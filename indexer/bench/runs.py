@@ -168,8 +168,7 @@ class Reports:
         start, end = float(np.interp(done[-1] * _LEFT_OUT, [0.0, *done], [began, *times])), float(times[-1])
 
         def share(name: str) -> float:
-            grown = [np.diff(_reported(reports, name, [start, end])) for reports in ranks]
-            return float(np.mean(grown)) / (end - start)
+            return float(np.mean([np.diff(_reported(of, name, [start, end])) for of in ranks])) / (end - start)
 
         failed, remarks = sum(rank.failed for rank in ends), dict.fromkeys(rank.remark for rank in ends if rank.remark)
         looked, busy = zip(*self.busy, strict=True)
@@ -208,9 +207,7 @@ def embed(config: Config, pictures: Pictures, bench: Bench) -> Run:
         chosen = {of_index: config[knob] for knob, of_index in _OF_INDEX.items() if knob in config}
         library, plan = make_library(Path(name), pictures, EmbedOptions(bench.kind, **chosen))
         arguments = ("--library", str(library.root), "--fingerprint", plan.fingerprint)
-        run = library.run(plan.fingerprint, plan.run)
-        reports = Reports(run)
-        reports.look()
+        reports = Reports(run := library.run(plan.fingerprint, plan.run))
         bench.run("indexer.embedding.embed", *arguments, devices=devices, folder=run, look=reports.look)
         reports.look()
         return reports.figures(len(bench.cores))
@@ -250,8 +247,7 @@ def train(config: Config, lesson: Lesson, bench: Bench) -> Run:
     write_training(places, replace(read_plan(places), options=_options_of(config, steps=most + lesson.steps)))
     arguments, variables = ("--out", str(places.out), "--device", bench.kind), environment(config)
     bench.run("indexer.finetune.rank", *arguments, devices=devices, folder=places.work, environment=variables)
-    lines = [json.loads(line) for line in places.log.read_text("utf-8").splitlines()]
-    taken = [line for line in lines if line["kind"] == "step"]
+    taken = [it for it in map(json.loads, places.log.read_text("utf-8").splitlines()) if it["kind"] == "step"]
     ended = [line["seconds"] for line in taken]
     warm_up = steady_from(ended, most=most)
     rate = lesson.steps / (ended[warm_up + lesson.steps - 1] - ended[warm_up - 1])

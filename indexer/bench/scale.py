@@ -8,7 +8,7 @@ build it, `icons serve` answers; each is a process that is watched. A run that i
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -116,24 +116,14 @@ def write_sets(folder: Path, real: Real, *, n: int, seed: int = 0) -> None:
                 for category in filter(None, of_icon.split("\n")):
                     categories[category].append(name)
             origins = dict(zip(names, of.images.tolist(), strict=False))
-            icons = ((name, _body(turn + row)) for name, row in origins.items())
+            icons = {name: {"body": _body(turn + row)} for name, row in origins.items()}
             info = {"name": key, "license": {"title": of.licence, "spdx": of.licence}}
-            write_set(folder / "json" / f"{key}.json", icons, prefix=key, info=info, categories=categories)
+            held = {"prefix": key, "icons": icons, "info": info, "categories": categories, "width": 24, "height": 24}
+            (folder / "json" / f"{key}.json").write_text(json.dumps(held, indent="\t"), encoding="utf-8")
             (folder / "beside" / f"{key}.json").write_text(json.dumps(origins))
             n_written, number = n_written + len(names), number + 1
             if n_written == n:
                 return
-
-
-def write_set(file: Path, icons: Iterable[tuple[str, str]], *, prefix: str, **facts: Any) -> None:
-    """Write an Iconify set as its packages are laid out, an icon (name, body) a line; `facts` stand behind them."""
-    lines = (f'\t\t{json.dumps(name)}: {{\n\t\t\t"body": {json.dumps(body)}\n\t\t}}' for name, body in icons)
-    behind = ",\n".join(
-        f"\t{json.dumps(name)}: {json.dumps(value)}" for name, value in {**facts, "width": 24, "height": 24}.items()
-    )
-    joined = ",\n".join(lines)
-    text = f'{{\n\t"prefix": {json.dumps(prefix)},\n\t"icons": {{\n{joined}\n\t}},\n{behind}\n}}\n'
-    file.write_text(text, encoding="utf-8")
 
 
 def _names(real: Sequence[str], words: Any, random: np.random.Generator) -> list[str]:
@@ -291,8 +281,8 @@ def growth(measured: Mapping[int, Figures]) -> Iterator[Row]:
     for unit, group, divisor in (("s", "time, s", 1.0), ("memory", "memory, GB", 1e9), ("disk", "disk, GB", 1e9)):
         for name in (name for name in every if name.endswith(f", {unit}")):
             values = {n: figures[name] / divisor for n, figures in measured.items() if name in figures}
-            run = {f"{n:,}": value for n, value in values.items()}
-            yield Row(group, name.removesuffix(f", {unit}"), runs=[{**run, "grows as n^": exponent(values)}])
+            run = {**{f"{n:,}": value for n, value in values.items()}, "grows as n^": exponent(values)}
+            yield Row(group, name.removesuffix(f", {unit}"), runs=[run])
 
 
 def exponent(values: Mapping[int, float]) -> float | None:

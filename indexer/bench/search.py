@@ -104,41 +104,36 @@ class Client:
         self.answers[-1] = self.answers[-1]._replace(reported=answer["ms"] / 1000)
         return cast(list[Any], answer["hits"])
 
-    def words(self, text: str, **window: Any) -> None:
+    def words(self, text: str, **window: Any) -> list[Any]:
         """Ask for words, under filters and in a window of hits."""
-        self.search("words", q=text, **window)
+        return self.search("words", q=text, **window)
 
-    def alike(self, hit: Mapping[str, Any], *, k: int = 10) -> None:
+    def like_picture(self, picture: bytes, *, k: int) -> list[Any]:
+        """Ask for icons like a picture."""
+        return self.search("picture", picture=picture, k=k)
+
+    def alike(self, hit: Mapping[str, Any], *, k: int = 10) -> list[Any]:
         """Ask for icons like one that was found."""
-        self.search("similar", path=f"similar/{hit['id']}", k=k)
+        return self.search("similar", path=f"similar/{hit['id']}", k=k)
 
     def facets(self) -> dict[str, list[dict[str, Any]]]:
         """What icons can be filtered by, the most frequent first."""
         return cast(dict[str, list[dict[str, Any]]], json.loads(self.ask("facets", f"{API}/facets")))
 
 
-def use_page(client: Client, texts: Sequence[str]) -> Iterator[None]:
-    """Ask without end as one who uses the page does; gives control back after each request."""
+def use_page(client: Client, texts: Sequence[str]) -> Iterator[object]:
+    """Ask without end as one who uses the page does; gives control back after each request, with its answer."""
     for text in cycle(texts):
-        hits = client.search("words", q=text, k=PAGE_HITS, facets=1)
-        yield
+        yield (hits := client.words(text, k=PAGE_HITS, facets=1))
         for hit in hits[:N_SVG]:
-            client.ask("svg", hit["svg_url"] or hit["png_url"])
-            yield
-        if not hits:
-            continue
-        first = hits[0]
-        client.ask("show", f"{API}/icons/{first['id']}")
-        yield
-        client.alike(first, k=PAGE_HITS)
-        yield
-        picture = client.ask("png", f"{first['png_url']}&size=128")
-        yield
-        if picture:
-            client.search("picture", picture=picture, k=PAGE_HITS)
-            yield
-        client.search("filtered", q=text, k=PAGE_HITS, set=first["set"])
-        yield
+            yield client.ask("svg", hit["svg_url"] or hit["png_url"])
+        for first in hits[:1]:
+            yield client.ask("show", f"{API}/icons/{first['id']}")
+            yield client.alike(first, k=PAGE_HITS)
+            yield (picture := client.ask("png", f"{first['png_url']}&size=128"))
+            if picture:
+                yield client.like_picture(picture, k=PAGE_HITS)
+            yield client.search("filtered", q=text, k=PAGE_HITS, set=first["set"])
 
 
 def bench_search(library: Library, options: SearchOptions, progress: Progress) -> Report:
@@ -259,14 +254,13 @@ def _pictured(server: Server, texts: Sequence[str], options: SearchOptions) -> I
     if not pictures:
         raise LibraryError("no picture of this library can be read any more; run `icons index`")
 
-    def ask_like(client: Client, picture: bytes) -> None:
-        client.search("picture", picture=picture, k=options.k)
-
-    yield Row(PICTURES, "a picture", runs=[timed(server, ask_like, pictures)])
+    yield Row(PICTURES, "a picture", runs=[timed(server, Client.like_picture, pictures, k=options.k)])
     yield Row(PICTURES, "more like an icon", runs=[timed(server, Client.alike, hits, k=options.k)])
 
 
-def _together(server: Server, n: int, seconds: float, asks: Callable[[int, Client], Iterator[None]]) -> list[Answered]:
+def _together(
+    server: Server, n: int, seconds: float, asks: Callable[[int, Client], Iterator[object]]
+) -> list[Answered]:
     """Let so many clients ask at the same time, each its next request as soon as it has its answer."""
     ends = time.monotonic() + seconds
 
@@ -285,10 +279,8 @@ def _many(server: Server, texts: Sequence[str], options: SearchOptions) -> Itera
     """More and more who ask for words at once, in the end far more than are let in; several rounds of all."""
     rows = [Row(CLIENTS, f"{n} at once") for n in AT_ONCE]
 
-    def asks(number: int, client: Client) -> Iterator[None]:
-        for text in islice(cycle(texts), number % len(texts), None):
-            client.words(text, k=options.k)
-            yield
+    def asks(number: int, client: Client) -> Iterator[object]:
+        return (client.words(text, k=options.k) for text in islice(cycle(texts), number % len(texts), None))
 
     for n, row in list(zip(AT_ONCE, rows, strict=True)) * ROUNDS:
         answers = _together(server, n, ROUND_SECONDS, asks)
@@ -303,11 +295,11 @@ def _page(server: Server, texts: Sequence[str], options: SearchOptions) -> Itera
     """Those who use the page for some time: each kind of request, errors, and the server's memory meanwhile."""
     memory: list[int] = []
 
-    def asks(number: int, client: Client) -> Iterator[None]:
-        for _ in use_page(client, [*texts[number * len(texts) // options.clients :], *texts]):
+    def asks(number: int, client: Client) -> Iterator[object]:
+        for answer in use_page(client, [*texts[number * len(texts) // options.clients :], *texts]):
             if not number:
                 memory.append(server.memory_bytes())
-            yield
+            yield answer
 
     answers = _together(server, options.clients, options.seconds, asks)
     good = [one for one in answers if one.status == 200]

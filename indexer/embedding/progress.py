@@ -52,6 +52,8 @@ class RankProgress:
     steps: int = 0
     """Grows with every sign of life."""
     finished: bool = False
+    spans: tuple[Span, ...] = ()
+    """What a process of its own has spent its time on."""
 
     @property
     def done(self) -> int:
@@ -82,8 +84,6 @@ class EmbeddingProgress(RankProgress):
     """Pictures that the device takes at once; 0 until that is known."""
     remark: str = ""
     """Why the device is slower than it could be, where it can say so."""
-    spans: tuple[Span, ...] = ()
-    """What a process of its own has spent its time on."""
 
 
 Progress = TypeVar("Progress", bound=RankProgress)

@@ -18,14 +18,15 @@ from torch.fx.experimental.optimization import fuse
 
 from indexer.arrays import Halves, Ids
 from indexer.encoders.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
+from indexer.encoders.devices import find_gpus
 from indexer.encoders.graphs import LoadedEncoder, is_no_room
 from indexer.errors import DeviceError, ModelError
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
 TEXTS_AT_ONCE = {"cpu": 64, "cuda": 512}
 """By kind of device. Larger ones are no faster on a CPU, smaller ones not the same for any number of threads."""
-_HALVES: dict[str, torch.dtype] = {"bf16": torch.bfloat16, "fp16": torch.float16}
-_TYPES: dict[str, torch.dtype] = {**_HALVES, "fp32": torch.float32}
+HALVES: dict[str, torch.dtype] = {"bf16": torch.bfloat16, "fp16": torch.float16}
+_TYPES: dict[str, torch.dtype] = {**HALVES, "fp32": torch.float32}
 
 
 class ImageTower(nn.Module):
@@ -261,10 +262,9 @@ def resolve_device(name: str) -> torch.device:
     """
     kind = name.replace("auto", "cuda" if torch.cuda.is_available() else "cpu")
     device = torch.device("cuda:0" if kind == "cuda" else kind)
-    if device.type == "cuda" and device.index >= torch.cuda.device_count():
-        raise DeviceError(
-            f'no GPU "{name}": this machine has {torch.cuda.device_count()}; --devices cpu works everywhere'
-        )
+    if device.type == "cuda" and device.index >= (n_usable := torch.cuda.device_count()):
+        why = find_gpus().why or "`nvidia-smi` says more"
+        raise DeviceError(f'no GPU "{name}": torch can use {n_usable} ({why}); --devices cpu works everywhere')
     return device
 
 
@@ -280,7 +280,7 @@ def resolve_precision(precision: Precision, device: torch.device) -> Precision:
 
 def autocast(precision: Precision, device: torch.device) -> torch.autocast:
     """Compute in a precision within this context; weights stay what they are."""
-    kind = _HALVES.get(resolve_precision(precision, device))
+    kind = HALVES.get(resolve_precision(precision, device))
     return torch.autocast(device.type, dtype=kind, enabled=kind is not None)
 
 

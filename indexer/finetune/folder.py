@@ -249,10 +249,8 @@ def finish(session: Session, origin: Origin, state: TrainingState, *, places: Pl
     lost = list(fallen(figures, parent)) if figures and parent else []
     if is_written := not lost or origin.plan.allow_regression:
         lineage = lineage_of(origin, state, n_ranks=session.rank.world)
-        config = {
-            "model_cfg": origin.checkpoint.config["model_cfg"],
-            "preprocess_cfg": dict(session.student.model.visual.preprocess_cfg),
-        }
+        preprocess = dict(session.student.model.visual.preprocess_cfg)
+        config = {"model_cfg": origin.checkpoint.config["model_cfg"], "preprocess_cfg": preprocess}
         facts = FolderFacts(config, lineage, card_of(lineage), origin.plan.options.towers.stored)
         write_model(weights, places.out, facts, tokenizer=(origin.tokenizer, origin.checkpoint.tokenizer))
     reached = state.best_step, state.step, state.seconds, figures, state.parent, list(session.lesson.cut)

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -242,32 +243,17 @@ def open_lesson(
     Raises:
         SourceError, TrainError: the pictures are damaged, or the words to keep can't be read.
     """
-    model, tokenizer = encoder
-
-    def kept(kind: str, key: str, make: Callable[[], Tensor]) -> Tensor:
-        """Read a tensor; rank 0 makes it first where it is not there."""
-        file = places.work / f"{kind}-{key}.npy"
-        if reporter.progress.rank == 0 and not file.is_file():
-            reporter.begin(f"making {kind} of the corpus")
-            content = BytesIO()
-            np.save(content, make().numpy())
-            write_file(file, content.getvalue())
-        reporter.join(f"reading {kind} of the corpus")
-        while not file.is_file():
-            time.sleep(0.2)
-            reporter.live()
-        return torch.from_numpy(np.load(file))
+    (model, tokenizer), kept = encoder, partial(_kept, places.work, reporter)
 
     def read(texts: Sequence[str], *, has_vectors: bool) -> tuple[Tensor, Tensor]:
         """Tokens of some texts, and the parent's vectors of them where these are asked for."""
         key = sha256(json.dumps([plan.fingerprint, list(texts)]).encode()).hexdigest()[:16]
-        tokens = kept("tokens", key, lambda: tokenize(texts, tokenizer))
-        return tokens, kept(
-            "vectors", key, lambda: encode_texts(model, tokens, reporter.live)
-        ) if has_vectors else tokens
+        tokens = kept(f"tokens-{key}", lambda: tokenize(texts, tokenizer))
+        made = partial(encode_texts, model, tokens, reporter.live)
+        return tokens, kept(f"vectors-{key}", made) if has_vectors else tokens
 
     pixels = open_pixels(plan.corpus, n=len(material.bases))
-    looks = kept("looks", plan.corpus_key, lambda: looks_of(pixels, reporter.live))
+    looks = kept(f"looks-{plan.corpus_key}", lambda: looks_of(pixels, reporter.live))
     loss, is_locked, words = plan.options.loss, plan.options.towers.text_tower == "locked", None
     tokens, text_inputs = read(material.captions.texts, has_vectors=is_locked)
     if loss.keep_words_weight:
@@ -286,6 +272,21 @@ def open_lesson(
         kept_words=words,
         cut=[material.captions.texts[place] for place in is_full.nonzero().flatten().tolist()],
     )
+
+
+def _kept(folder: Path, reporter: Reporter[Any], name: str, make: Callable[[], Tensor]) -> Tensor:
+    """Read a tensor of the corpus; rank 0 makes it first where it is not there."""
+    file, kind = folder / f"{name}.npy", name.partition("-")[0]
+    if reporter.progress.rank == 0 and not file.is_file():
+        reporter.begin(f"making {kind} of the corpus")
+        content = BytesIO()
+        np.save(content, make().numpy())
+        write_file(file, content.getvalue())
+    reporter.join(f"reading {kind} of the corpus")
+    while not file.is_file():
+        time.sleep(0.2)
+        reporter.live()
+    return torch.from_numpy(np.load(file))
 
 
 def kept_words(file: str | None) -> list[str]:

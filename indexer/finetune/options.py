@@ -15,7 +15,7 @@ from indexer.embedding.progress import RankProgress, RankView, Reporter
 from indexer.errors import TrainError
 from indexer.library.durable import write_file
 from indexer.library.foreign import from_json, from_plain
-from indexer.reports.terminal import TIMINGS, Span
+from indexer.reports.terminal import TIMINGS
 
 
 @dataclass(slots=True)
@@ -26,8 +26,6 @@ class TrainingProgress(RankProgress):
     n_steps: int = 0
     loss: float = 0.0
     first_step: int = 0
-    spans: tuple[Span, ...] = ()
-    """What a process of its own has spent its time on."""
 
 
 TrainingReporter = Reporter[TrainingProgress]
@@ -61,8 +59,7 @@ class TrainingView(RankView):
 def described(ranks: list[TrainingProgress]) -> str:
     """Spell how ranks are doing in one line."""
     first, each = ranks[0], ", ".join(f"{rank.images_per_second:,.0f}" for rank in ranks)
-    total = sum(rank.images_per_second for rank in ranks)
-    rate = f"{total:,.0f} images/s" + (f" (ranks {each})" if len(ranks) > 1 else "")
+    rate = f"{sum(rank.images_per_second for rank in ranks):,.0f} images/s" + f" (ranks {each})" * (len(ranks) > 1)
     memory = max(rank.memory_bytes for rank in ranks) / 1e9
     seconds_left = (first.n_steps - first.step) * first.seconds / max(1, first.step - first.first_step)
     minutes, seconds = divmod(round(seconds_left), 60)

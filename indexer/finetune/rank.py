@@ -251,16 +251,14 @@ def _take_steps(run: Training, feed: Feed) -> None:
         state.parent = _scores(run, run.exam)
     began = time.monotonic() - state.seconds
     progress.n_steps, progress.step, progress.first_step = run.n_steps, state.step, state.step
-    progress.device = str(session.device)
+    progress.device, run.saved_at = str(session.device), time.monotonic()
     session.reporter.note("")
-    run.saved_at = time.monotonic()
     profile = profiled(run.places.work / "profile", n_steps=session.options.watching.profile_steps, rank=session.rank)
     with closing(feed.ahead(state.step, run.n_steps, session.device)) as ahead, profile as count_step:
         if _is_over(run):
             return
-        started, schedule = time.monotonic(), session.options.schedule
-        clock = StepClock(session.device)
-        numbers = steps(session.optimizer, n_steps=run.n_steps, schedule=schedule, first=state.step)
+        started, clock = time.monotonic(), StepClock(session.device)
+        numbers = steps(session.optimizer, n_steps=run.n_steps, schedule=session.options.schedule, first=state.step)
         session.reporter.begin(f"reading step {state.step + 1}")
         for step, (draw, parts) in zip(numbers, ahead, strict=True):
             session.reporter.join(f"step {step + 1}")

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from filelock import FileLock
 from PIL import Image, ImageDraw
@@ -295,27 +294,22 @@ def show_augmentations(request: Request, file: Path, viewer: Bars) -> None:
         SourceError: there are no icons.
     """
     seed = request.options.schedule.seed
-    if request.corpus is not None:
-        pixels = _some_of(request.corpus, seed=seed)
-    else:
-        with tempfile.TemporaryDirectory(prefix="icons-") as folder:
+    with tempfile.TemporaryDirectory(prefix="icons-") as folder:
+        corpus = request.corpus or Path(folder)
+        if request.corpus is None:
             gathered, limits = request.gather()
             chosen = np.random.default_rng(seed).permutation(len(gathered.icons))[:N_PICTURES]
             gathered.icons = [gathered.icons[row] for row in chosen]
             size, report = find_checkpoint(request.choice).image_size, viewer.advance
-            build_corpus(gathered, Path(folder), limits=limits, workers=request.workers, size=size, report=report)
-            pixels = _some_of(Path(folder), seed=seed)
+            build_corpus(gathered, corpus, limits=limits, workers=request.workers, size=size, report=report)
+        pixels = open_pixels(corpus, n=len(read_facts(corpus)["words"]))
+        pixels = np.array(pixels[np.sort(np.random.default_rng(seed).permutation(len(pixels))[:N_PICTURES])])
     if not len(pixels):
         raise SourceError(
             "none of the chosen icons can be rendered; `icons index SOURCE` and `icons status --failures` say why"
         )
     write_sheet(torch.from_numpy(pixels), file, request.options.augmentation, seed=seed)
     viewer.note(f"wrote {file}")
-
-
-def _some_of(corpus: Path, *, seed: int) -> npt.NDArray[np.uint8]:
-    pixels = open_pixels(corpus, n=len(read_facts(corpus)["words"]))
-    return np.array(pixels[np.sort(np.random.default_rng(seed).permutation(len(pixels))[:N_PICTURES])])
 
 
 def write_sheet(pixels: Tensor, file: Path, change: Augmentation, *, seed: int) -> None:

@@ -21,7 +21,7 @@ from indexer.embedding.device import in_products_of
 from indexer.embedding.planning import EmbedOptions
 from indexer.encoders import graphs
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.devices import HOST, context_opening, parse_devices
+from indexer.encoders.devices import HOST, Gpus, context_opening, parse_devices
 from indexer.encoders.graphs import (
     TORCH_PAYS,
     LoadedEncoder,
@@ -40,7 +40,7 @@ from indexer.encoders.torch_encoder import (
     resolve_device,
     resolve_precision,
 )
-from indexer.errors import EmbedError, ModelError
+from indexer.errors import DeviceError, EmbedError, ModelError
 from indexer.library.bundled import bundled
 from indexer.library.durable import write_file
 from indexer.library.folder import Library
@@ -146,10 +146,15 @@ def test_a_context_opens_beside_what_is_imported_and_loaded(monkeypatch: pytest.
         loaded.set()
 
 
-def test_a_gpu_without_a_number_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_without_a_number_is_the_first_and_one_that_torch_can_not_use_is_told_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert resolve_device("cuda") == resolve_device("auto") == torch.device("cuda", 0)
+    monkeypatch.setattr("indexer.encoders.torch_encoder.find_gpus", lambda: Gpus(3, why='GPU "2" is lost'))
+    with pytest.raises(DeviceError, match=r'no GPU "cuda:2": torch can use 2 \(GPU "2" is lost\); --devices cpu'):
+        resolve_device("cuda:2")
 
 
 def _tower(*, bias: bool = True) -> nn.Sequential:

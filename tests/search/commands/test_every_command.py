@@ -37,7 +37,7 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "lab bench train": [],
     "lab captions": ["icons"],
     "lab evaluate": ["--names", "5", "--tags", "0", "--screenshots", "0", "--scores", "0"],
-    "lab finetune": ["icons", "--out", "model", "--set", "steps=1", "--passes", "1"],
+    "lab finetune": ["icons", "--out", "model", "--replace", "--set", "steps=1", "--passes", "1"],
     "lab publish": ["milvus://127.0.0.1:1/x"],
     "lint": ["icons", "--json"],
     "locate": ["shot.png", "--json"],
