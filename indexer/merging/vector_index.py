@@ -252,7 +252,8 @@ class VectorIndex:
         if ids is not only:
             is_kept = np.zeros(max(int(only[-1]), int(self.ids[-1])) + 1, dtype=bool)
             is_kept[only] = True
-            self._placed = only, is_placed = only, is_kept[self.ids]
+            is_placed = is_kept[self.ids]
+            self._placed = only, is_placed
         return is_placed
 
     def _sift(self, query: Floats, is_kept: Mask, *, least: int, most: int) -> Mask:

@@ -290,8 +290,8 @@ def report_html(evaluation: Evaluation, read_picture: ReadPicture) -> str:
     sections = [*_words(evaluation), *_screenshots(evaluation)]
     if evaluation.empty:
         curves = [Curve(row.kind, list(row.figures.values()), colour) for colour, row in enumerate(evaluation.empty)]
-        axis = {"ticks": list(evaluation.empty[0].figures), "x_title": "least score of the best hit"}
-        chart = line_chart("Share of queries", curves, **axis)
+        ticks = list(evaluation.empty[0].figures)
+        chart = line_chart("Share of queries", curves, ticks=ticks, x_title="least score of the best hit")
         sections.append(section("empty answers", small="where a least score errs", charts=[chart]))
     sections += _worst(evaluation, _tiles(read_picture))
     facts = [
