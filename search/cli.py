@@ -27,7 +27,7 @@ _SECTIONS = {
 _LAB = {
     "bench": "indexer.commands.bench",
     **dict.fromkeys(("finetune", "captions"), "indexer.commands.finetune"),
-    "evaluate": "search.commands.drawings",
+    "evaluate": "search.commands.search",
     "publish": "search.publishing.commands",
 }
 _OF_QUERIES = frozenset(("locate", "mcp", "pick", "search", "serve", "show", "similar"))

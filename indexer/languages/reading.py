@@ -25,6 +25,7 @@ from indexer.languages.letters import (
     sounding_like,
     split,
 )
+from indexer.languages.words import CERTAIN
 
 MOST_WORDS = 24
 """Of a text that are read: an encoder's context holds no more."""
@@ -219,9 +220,10 @@ def _read_as(
 
 
 def _terms(dictionary: Dictionary, language: str, key: str) -> tuple[tuple[str, float], ...]:
-    """What a language means by a key; nothing where it does not know it."""
+    """What a language means by a key, a style of icons first; nothing where it does not know it."""
     meant = ((code, found) for code in (language, ANY) for found in dictionary.meanings(key))
-    return next((found.terms for code, found in meant if code in found.languages and found.terms), ())
+    terms = next((found.terms for code, found in meant if code in found.languages and found.terms), ())
+    return tuple(sorted(terms, key=lambda term: term[0] not in CERTAIN))
 
 
 def _pieces(dictionary: Dictionary, typed: Typed, language: str, *, is_strict: bool) -> Iterator[Segment]:

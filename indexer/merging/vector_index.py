@@ -82,6 +82,8 @@ class VectorIndex:
         self.ids: Ids = faiss.vector_to_array(index.id_map)
         """Of its vectors, ascending."""
         self.spec = spec
+        self._placed: tuple[Ids, Mask] = self.ids[:0], np.empty(0, bool)
+        """The last ids that a query was asked among, and which vectors bear them: a filter is asked with again."""
 
     def __len__(self) -> int:
         return int(self._index.ntotal)
@@ -246,9 +248,13 @@ class VectorIndex:
 
     def _places(self, only: Ids) -> Mask:
         """Which of the vectors, by position, bear some ids."""
-        is_kept = np.zeros(max(int(only[-1]), int(self.ids[-1])) + 1, dtype=bool)
-        is_kept[only] = True
-        return cast(Mask, is_kept[self.ids])
+        ids, is_placed = self._placed
+        if ids is not only:
+            is_kept = np.zeros(max(int(only[-1]), int(self.ids[-1])) + 1, dtype=bool)
+            is_kept[only] = True
+            is_placed = is_kept[self.ids]
+            self._placed = only, is_placed
+        return is_placed
 
     def _sift(self, query: Floats, is_kept: Mask, *, least: int, most: int) -> Mask:
         """Of the vectors that a filter keeps, the `most` whose product codes are nearest: these know no selection.

@@ -42,7 +42,7 @@ from indexer.reports.figures import (
     table_html,
 )
 from indexer.reports.terminal import Progress, open_console, table_of
-from search.engine import Query, SearchEngine, Window
+from search.engine import Hit, Query, SearchEngine, Window
 from search.evaluation.queries import (
     N_INSTEAD,
     Case,
@@ -81,7 +81,6 @@ from search.evaluation.screenshots import (
     worst_shots,
 )
 from search.generation.opened import open_current
-from search.query import Hit
 from search.ranking.weights import GOOD_SCORE, LEAST_SCORE
 from search.showing.sheets import data_uri, is_drawn_in_white
 
@@ -162,11 +161,9 @@ class Evaluation:
 
     def of_words(self) -> dict[str, list[Row]]:
         """Rows of query files, tags and names, by the title of task and regime."""
-        found: dict[str, list[Row]] = {}
-        for row in self.rows:
-            if row.condition is None:
-                found.setdefault(row.title, []).append(row)
-        return found
+        asked = [row for row in self.rows if row.condition is None]
+        titles = dict.fromkeys(row.title for row in asked)
+        return {title: [row for row in asked if row.title == title] for title in titles}
 
     def below(self) -> Iterator[str]:
         """Say where the engine finds less than a ranker that it is made of."""
@@ -233,41 +230,36 @@ def print_summary(evaluation: Evaluation) -> None:
         console.print(printable(line), highlight=False, markup=False)
     asked = [row for rows in evaluation.of_words().values() for row in rows]
     tables = (("task", asked, WITH_INTERVAL), ("screenshots", evaluation.of_screenshots(), WITH_INTERVAL_OF_SHOTS))
-    for title, rows, with_interval in tables:
-        if rows:
-            console.print()
-            console.print(_table(title, rows, with_interval))
-    if below := [*evaluation.below()]:
+    for table in (_table(*table) for table in tables if table[1]):
         console.print()
-        for line in ("The engine finds less than a part of it:", *(f"  {line}" for line in below)):
-            console.print(printable(line), highlight=False, markup=False)
+        console.print(table)
+    below = [f"  {line}" for line in evaluation.below()]
+    for line in ("", "The engine finds less than a part of it:", *below) if below else ():
+        console.print(printable(line), highlight=False, markup=False)
     if evaluation.empty:
-        console.print()
-        head = ("best score below", "queries", *evaluation.empty[0].figures)
         cells = [(row.kind, f"{row.n_queries:,}", *map(spell, row.figures.values())) for row in evaluation.empty]
-        console.print(table_of(head, cells))
+        console.print()
+        console.print(table_of(("best score below", "queries", *evaluation.empty[0].figures), cells))
 
 
 def headline(evaluation: Evaluation) -> list[str]:
     """Say in a few lines what was measured and what was left out."""
-    lines = [
+    unknown = evaluation.unknown
+    some = ", ".join(unknown[:10]) + (", ..." if len(unknown) > 10 else "")
+    left_out = (
+        (evaluation.n_dropped, "queries not asked: none of their relevant names is in this library"),
+        (len(unknown), f"relevant names that no icon bears: {some}"),
+        (evaluation.n_unreadable, "pictures left out: their sources have gone or changed; `icons index`"),
+    )
+    no_words = "no words were asked: --queries FILE gives some, docs/evaluation.md says how to write them"
+    return [
         f"{evaluation.n_icons:,} icons, {evaluation.n_pictures:,} pictures; {evaluation.library}, generation "
         f"{evaluation.generation}",
         f"fused: {evaluation.picture_weight:g} picture + {1 - evaluation.picture_weight:g} name, tags for "
         f"{evaluation.tag_weight:g} of it where known; exact search, fp32",
+        *(() if evaluation.files else (no_words,)),
+        *(f"{n:,} {what}" for n, what in left_out if n),
     ]
-    if not evaluation.files:
-        lines.append("no words were asked: --queries FILE gives some, docs/evaluation.md says how to write them")
-    if evaluation.n_dropped:
-        lines.append(f"{evaluation.n_dropped:,} queries not asked: none of their relevant names is in this library")
-    if evaluation.unknown:
-        some = ", ".join(evaluation.unknown[:10]) + (", ..." if len(evaluation.unknown) > 10 else "")
-        lines.append(f"{len(evaluation.unknown):,} relevant names that no icon bears: {some}")
-    if evaluation.n_unreadable:
-        lines.append(
-            f"{evaluation.n_unreadable:,} pictures left out: their sources have gone or changed; `icons index`"
-        )
-    return lines
 
 
 def _table(title: str, rows: Sequence[Row], with_interval: Sequence[str]) -> Table:
@@ -287,7 +279,6 @@ def _table(title: str, rows: Sequence[Row], with_interval: Sequence[str]) -> Tab
 
 ReadPicture = Callable[[int], bytes]
 """Bytes of a picture by its id in the catalog; raises SourceError where its source has gone."""
-CHARTED = ("R@10", "MRR@50")
 MAX_INLINE_BYTES = 16_000
 """Larger pictures are drawn anew: a page of two hundred photographs would not open."""
 _RANKER_COLOURS = {"names": 1, "pictures": 2, "fused": 3, "engine": 0}
@@ -296,17 +287,19 @@ _CURVES = {(): "clean", BAR: "theme, background, blur", CHANGES: "all changes"}
 
 def report_html(evaluation: Evaluation, read_picture: ReadPicture) -> str:
     """Lay out an evaluation as one page that needs nothing beside it."""
-    tile = _tiles(read_picture)
     sections = [*_words(evaluation), *_screenshots(evaluation)]
     if evaluation.empty:
         curves = [Curve(row.kind, list(row.figures.values()), colour) for colour, row in enumerate(evaluation.empty)]
         ticks = list(evaluation.empty[0].figures)
         chart = line_chart("Share of queries", curves, ticks=ticks, x_title="least score of the best hit")
         sections.append(section("empty answers", small="where a least score errs", charts=[chart]))
-    sections += _worst(evaluation, tile)
-    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    encoders = (f"encoder {one.label}: {one.model}, fingerprint {one.fingerprint}" for one in evaluation.encoders)
-    facts = [*headline(evaluation), *encoders, *(f"queries: {file}" for file in evaluation.files), made]
+    sections += _worst(evaluation, _tiles(read_picture))
+    facts = [
+        *headline(evaluation),
+        *(f"encoder {one.label}: {one.model}, fingerprint {one.fingerprint}" for one in evaluation.encoders),
+        *(f"queries: {file}" for file in evaluation.files),
+        datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    ]
     return page("How well icons are found", facts=facts, sections=sections)
 
 
@@ -315,10 +308,12 @@ def _words(evaluation: Evaluation) -> Iterator[str]:
     for task, rows in evaluation.of_words().items():
         several = len(evaluation.encoders) > 1
         named = [(f"{row.ranker}, {row.encoder}" if several else row.ranker, row) for row in rows]
-        bars = {of: [Bar(name, row.figures[of], _RANKER_COLOURS[row.ranker]) for name, row in named] for of in CHARTED}
+        bars = {
+            of: [Bar(name, row.figures[of], _RANKER_COLOURS[row.ranker]) for name, row in named] for of in WITH_INTERVAL
+        }
         charts = [bar_chart(measure, of_each) for measure, of_each in bars.items()]
-        table = _figures_html("ranker", named, bold=True)
-        yield section(task, small=f"{rows[0].n_queries:,} queries", charts=charts, table=table)
+        figures = _figures_html("ranker", named, bold=True)
+        yield section(task, small=f"{rows[0].n_queries:,} queries", charts=charts, table=figures)
 
 
 def _screenshots(evaluation: Evaluation) -> Iterator[str]:
@@ -344,22 +339,27 @@ def _screenshots(evaluation: Evaluation) -> Iterator[str]:
         bar_chart(f"R@1 at {USUAL_SIZE} px, by what was done", bars),
     ]
     labelled = [(f"{row.condition.label}{f', {row.encoder}' if several else ''}", row) for row in rows if row.condition]
-    small = f"{rows[0].n_queries:,} icons, found by a picture of themselves"
-    table = f"<details><summary>All figures</summary>{_figures_html('screenshots', labelled)}</details>"
-    yield section("screenshots", small=small, charts=charts, table=table)
+    yield section(
+        "screenshots",
+        small=f"{rows[0].n_queries:,} icons, found by a picture of themselves",
+        charts=charts,
+        table=f"<details><summary>All figures</summary>{_figures_html('screenshots', labelled)}</details>",
+    )
 
 
 def _figures_html(title: str, rows: Sequence[tuple[str, Row]], *, bold: bool = False) -> str:
     """Figures of some rows; `bold` marks the best of each measure."""
     best = {measure: max(row.figures[measure].value for _, row in rows) for measure in MEASURES} if bold else {}
-    cells = [
+    return table_html(
+        [title, *MEASURES],
         [
-            label,
-            *(figure_html(row.figures[name], is_best=row.figures[name].value == best.get(name)) for name in MEASURES),
-        ]
-        for label, row in rows
-    ]
-    return table_html([title, *MEASURES], cells)
+            [
+                label,
+                *(figure_html(row.figures[of], is_best=row.figures[of].value == best.get(of)) for of in MEASURES),
+            ]
+            for label, row in rows
+        ],
+    )
 
 
 def _worst(evaluation: Evaluation, tile: Callable[[Shown], str]) -> Iterator[str]:
@@ -449,8 +449,10 @@ class Subject:
         """Choose the query files: those of the options, else the bundled benchmark for the bundled icons."""
         is_bundled = self.opened.snapshot.locations() == {str(bundled("samples/lucide-static"))}
         files = list(options.queries) or ([bundled("eval") / "lucide-1.62.0.jsonl.xz"] if is_bundled else [])
-        asks_tags = options.n_tags and self.opened.facets.labels("tag").values
-        if not (files or options.n_screenshots or options.n_names or asks_tags):
+        n_asked = (
+            options.n_screenshots + options.n_names + options.n_tags * len(self.opened.facets.labels("tag").values)
+        )
+        if not (files or n_asked):
             raise QueryFileError("nothing to ask; give --queries FILE, or --names, --tags or --screenshots above 0")
         return files
 
@@ -480,9 +482,8 @@ def evaluate(subject: Subject, options: EvaluateOptions, progress: Progress) -> 
         unknown=questions.unknown,
     )
     *others, own_regime = regimes(Tags.read(subject.opened), questions.asked, n_tags=options.n_tags, seed=seed)
-    own_names = name_questions(corpus, n=options.n_names, seed=seed)
-    asked = [*others, replace(own_regime, questions=[*own_regime.questions, *own_names])]
-    shots: Shots | None = None
+    names, shots = name_questions(corpus, n=options.n_names, seed=seed), None
+    asked = [*others, replace(own_regime, questions=[*own_regime.questions, *names])]
     for contender in contenders:  # one after the other, so that the vectors of one are in memory at a time
         vectors = read_vectors_of(subject.library, contender, corpus)
         for regime in asked:
@@ -515,10 +516,9 @@ def _ask_words(
         for ranker, of_block in rankers.ranks(questions[block]).items():
             ranks[ranker] += of_block
         progress(f"Asking {contender.label}, {regime.name} known", block.stop, len(questions))
-    kinds: defaultdict[str, list[int]] = defaultdict(list)
-    for place, question in enumerate(questions):
-        kinds[question.query.kind].append(place)
-    for kind, places in kinds.items():
+    kinds = [question.query.kind for question in questions]
+    for kind in dict.fromkeys(kinds):
+        places = [place for place, other in enumerate(kinds) if other == kind]
         for ranker, of_all in ranks.items():
             figures = measure([of_all[place] for place in places], seed=found.seed)
             found.rows.append(Row(kind, ranker, contender.label, len(places), figures, regime=regime.name))
@@ -539,8 +539,9 @@ def _ask_with_screenshots(
         raise SourceError("no picture of this library can be read from its source any more; run `icons index`")
     for number, condition in enumerate(every := conditions(), 1):
         ranks = rank_shots(shots, vectors, condition)
-        figures = measure(ranks, seed=found.seed)
-        found.rows.append(Row(TASK, "pictures", contender.label, len(shots), figures, condition))
+        found.rows.append(
+            Row(TASK, "pictures", contender.label, len(shots), measure(ranks, seed=found.seed), condition)
+        )
         progress(f"Screenshots for {contender.label}", number * len(shots), len(every) * len(shots))
         if condition == HARDEST and contender is found.encoders[0]:
             found.worst_shots = worst_shots(shots, ranks, corpus, vectors, condition, n=N_WORST_SHOTS)
@@ -563,14 +564,13 @@ def worst_cases(
     for place in np.lexsort((-by_vectors, -first))[:n].tolist():
         question = questions[place]
         hits = rankers.engine.hits(question.query.text, question.sets)
-        right = np.concatenate([hits[np.isin(hits, question.right)], question.right])
         cases.append(
             Case(
                 query=question.query.text,
                 task=question.query.kind,
                 rank=as_rank(int(first[place])),
                 n_right=len(question.right),
-                right=corpus.shown(right, k=3),
+                right=corpus.shown(np.concatenate([hits[np.isin(hits, question.right)], question.right]), k=3),
                 instead=corpus.shown(hits, k=N_INSTEAD),
             )
         )
@@ -602,8 +602,11 @@ def measure_empty_answers(
             held_out.append(hits[0].score)
         progress("Asking for what is there", done, len(lot))
     rows = [_empty_row(EMPTY, held_out, is_answered=False, seed=seed)] if held_out else []
-    off_topic = (bundled("eval") / "off-topic.txt").read_text("utf-8").splitlines()
-    for kind, texts in ((OFF_TOPIC, off_topic), (MADE_UP, made_up_words(N_MADE_UP, seed=MADE_UP_SEED))):
+    unanswered = {
+        OFF_TOPIC: (bundled("eval") / "off-topic.txt").read_text("utf-8").splitlines(),
+        MADE_UP: made_up_words(N_MADE_UP, seed=MADE_UP_SEED),
+    }
+    for kind, texts in unanswered.items():
         scores = [max((hit.score for hit in ask(text)), default=0.0) for text in texts]
         progress(f"Asking what is {kind.partition(',')[0]}", len(texts), len(texts))
         rows.append(_empty_row(kind, scores, is_answered=True, seed=seed))
@@ -611,6 +614,5 @@ def measure_empty_answers(
 
 
 def _empty_row(kind: str, best: Sequence[float], *, is_answered: bool, seed: int) -> EmptyRow:
-    scores = np.array(best)
-    errors = {f"{limit:g}": ((scores >= limit) == is_answered).astype(np.float64) for limit in LIMITS}
-    return EmptyRow(kind, len(scores), means(errors, seed=seed))
+    errors = {f"{limit:g}": ((np.array(best) >= limit) == is_answered).astype(np.float64) for limit in LIMITS}
+    return EmptyRow(kind, len(best), means(errors, seed=seed))

@@ -21,11 +21,10 @@ from indexer.reports.figures import Figure, Scores, means, short, spell
 from indexer.reports.terminal import Progress, open_console, table_of
 from indexer.screens.boxes import Boxes, iou_matrix
 from indexer.screens.located import open_locator, seen_in
-from search.engine import Filters, SearchEngine
+from search.engine import Filters, Hit, SearchEngine
 from search.evaluation.evaluate import Subject
 from search.evaluation.queries import Corpus
-from search.generation.opened import Opened, forgetful
-from search.query import Hit
+from search.generation.opened import forgetful
 from search.ranking.order import set_priority
 from search.screens.locate import name_crops
 
@@ -276,10 +275,9 @@ def name_boxes(engine: SearchEngine, pixels: Pixels, corners: Floats, *, sets: t
 def name_vectors(engine: SearchEngine, vectors: Floats, *, sets: tuple[str, ...] = ()) -> list[list[Hit]]:
     """Name what the encoder sees as some vectors (n, dim)."""
 
-    def ask(opened: Opened) -> list[list[Hit]]:
-        return name_crops(opened, vectors, Filters(sets=sets), set_priority(opened, ()), k=N_NAMES, min_score=0)
-
-    return engine.with_generation(ask)
+    return engine.with_generation(
+        lambda opened: name_crops(opened, vectors, Filters(sets=sets), set_priority(opened, ()), k=N_NAMES, min_score=0)
+    )
 
 
 def quality(threshold: float, counts: Sequence[tuple[int, int, int]], *, seed: int) -> Quality:
@@ -325,28 +323,32 @@ def naming(answers: Sequence[Answer], *, seed: int) -> Naming | None:
 def print_screens(evaluation: ScreenEvaluation) -> None:
     """Print what was looked at, and the figures."""
     console = open_console()
+    whole, named, on_empty = evaluation.end_to_end, evaluation.naming, evaluation.false_on_empty
     lines = [
         f"{evaluation.n_screens:,} screens, {evaluation.n_empty:,} of them without icons; "
         f"{evaluation.n_icons:,} icons; {evaluation.screens}",
         f"named by {evaluation.library}, generation {evaluation.generation}, which holds {evaluation.n_held:,} of "
         "the icons on the screens; each screen is named by the sets that it shows",
+        *([f"boxes on a screen without icons: {spell(on_empty, True, '{:.2f}'.format)}"] if on_empty else ()),
+        *(
+            ()
+            if evaluation.n_held
+            else ("no names were measured: index the sets that the screens show, and give --library",)
+        ),
+        "",
     ]
-    if evaluation.false_on_empty:
-        lines.append("boxes on a screen without icons: " + spell(evaluation.false_on_empty, True, "{:.2f}".format))
-    if not evaluation.n_held:
-        lines.append("no names were measured: index the sets that the screens show, and give --library")
-    for line in (*lines, ""):
+    for line in lines:
         console.print(printable(line), highlight=False, markup=False)
-    cells = [("boxes", *quality_cells(evaluation.boxes))]
-    if evaluation.end_to_end:
-        cells.append(("boxes and names", *quality_cells(evaluation.end_to_end)))
-    if evaluation.naming:
-        named = (spell(figure, True) for figure in (evaluation.naming.top_1, evaluation.naming.top_5))
-        cells.append(("true boxes named, first / among five", "", *named, ""))
+    firsts = [spell(figure, True) for figure in (named.top_1, named.top_5)] if named else []
+    cells = [
+        ("boxes", *quality_cells(evaluation.boxes)),
+        *([("boxes and names", *quality_cells(whole))] if whole else ()),
+        *([("true boxes named, first / among five", "", *firsts, "")] if firsts else ()),
+    ]
     console.print(table_of(("", "threshold", "precision", "recall", "F1"), cells))
 
 
 def quality_cells(of: Quality) -> tuple[str, ...]:
     """Spell a quality for a table."""
-    figures = (short(of.precision.value), short(of.recall.value), spell(of.f1, with_interval=True))
-    return (f"{of.threshold:.2f}", *figures)
+    shares = map(short, (of.precision.value, of.recall.value))
+    return (f"{of.threshold:.2f}", *shares, spell(of.f1, with_interval=True))

@@ -68,10 +68,6 @@ def conditions() -> list[Condition]:
     return [*curves, *(Condition(USUAL_SIZE, (change,)) for change in CHANGES)]
 
 
-_Look = tuple[Colour | None, Colour]
-"""Ink and ground of one screenshot; an icon without ink keeps its own colours."""
-
-
 def take_screenshot(icon: Pixels, neighbours: Sequence[Pixels], condition: Condition, *, seed: Sequence[int]) -> bytes:
     """Make the picture that a person would ask with: PNG, or JPEG where the condition says so.
 
@@ -128,12 +124,12 @@ def _own_colour(icon: Pixels) -> Colour:
     return np.asarray((icon[..., :3] * alpha[..., None]).sum(axis=(0, 1)) / max(1.0, alpha.sum()), np.float64)
 
 
-def _plain(icon: Pixels) -> _Look:
-    """The icon's own colours on white, or on black where white would swallow them."""
+def _plain(icon: Pixels) -> tuple[Colour | None, Colour]:
+    """No ink, as the icon keeps its own colours, on white, or on black where white would swallow them."""
     return None, WHITE if contrast(_own_colour(icon), WHITE) > 1.2 else BLACK
 
 
-def _themed(icon: Pixels, random: np.random.Generator) -> _Look:
+def _themed(icon: Pixels, random: np.random.Generator) -> tuple[Colour | None, Colour]:
     """Light, dark or coloured. Icons of several colours keep them, on a ground that they show on."""
     ink, ground = _theme(random)
     if is_of_one_colour(icon):
@@ -146,18 +142,14 @@ def _theme(random: np.random.Generator) -> tuple[Colour, Colour]:
     """Draw ink and ground until they differ enough."""
     kind = random.choice(tuple(_THEMES))
     while True:
-        ink, ground = (_hue(random) if span is None else _grey(random, *span) for span in _THEMES[kind])
+        ink, ground = (
+            np.array(colorsys.hsv_to_rgb(random.uniform(), random.uniform(0.55, 0.95), random.uniform(0.4, 0.9))) * 255
+            if span is None
+            else np.full(3, random.uniform(*span)) + random.uniform(-6, 6, 3)
+            for span in _THEMES[kind]
+        )
         if contrast(ink, ground) >= LEAST_CONTRAST:
             return ink, ground
-
-
-def _grey(random: np.random.Generator, low: int, high: int) -> Colour:
-    return np.full(3, random.uniform(low, high)) + random.uniform(-6, 6, 3)
-
-
-def _hue(random: np.random.Generator) -> Colour:
-    rgb = colorsys.hsv_to_rgb(random.uniform(), random.uniform(0.55, 0.95), random.uniform(0.4, 0.9))
-    return np.array(rgb) * 255
 
 
 def _background(ground: Colour, side: int, random: np.random.Generator) -> Layer:
@@ -297,9 +289,8 @@ def _scores(pictures: Sequence[bytes], vectors: CorpusVectors) -> Floats:
     """Score every picture of the corpus for each one asked with, (asked, corpus); one that shows nothing ranks none."""
     size = vectors.encoder.image_size
     pixels = [_pixels(picture, size) for picture in pictures]
-    nothing = np.zeros((size, size, 3), np.uint8)
-    queries = vectors.encoder.encode_many_pictures(np.stack([nothing if it is None else it for it in pixels]))
-    scores: Floats = queries @ vectors.images.T
+    shown = [np.zeros((size, size, 3), np.uint8) if it is None else it for it in pixels]
+    scores: Floats = vectors.encoder.encode_many_pictures(np.stack(shown)) @ vectors.images.T
     scores[:, ~vectors.has_image] = -np.inf
     scores[[it is None for it in pixels]] = -np.inf
     return scores

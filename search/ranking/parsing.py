@@ -73,6 +73,8 @@ def parse_query(
     """
     code = _code_in(opened, text)
     reading, english = (None, text) if code else _read_in_english(text, languages)
+    if reading and reading.language not in map(language_of, languages) and _is_own(opened, normalise(text)):
+        reading, english = None, text
     said = code.name if code else english
     styles = [style for kind in OF_LOOK for style in opened.facets.labels(kind).values]
     wording = read_words(said, opened.speller, is_name_or_tag=opened.is_name_or_tag, styles=styles)
@@ -120,6 +122,11 @@ def _reading_of(text: str, languages: Sequence[str]) -> Reading | None:
         return None
     preferred = [language_of(language) for language in languages]
     return read_language(Dictionary.bundled(), spell_signs(text), preferred=preferred)
+
+
+def _is_own(opened: Opened, typed: str) -> bool:
+    """Whether a text is a name or a tag here, of usual words: "serpent" and "boutique" are French, too."""
+    return opened.is_name_or_tag(typed) and all(map(opened.speller.is_usual, typed.split()))
 
 
 def _middle(opened: Opened, readings: dict[str, float]) -> Floats:

@@ -8,7 +8,7 @@ What is counted depends on the query and its filters alone, never on the window 
 - Windows may lie deeper. What a deeper step finds stands behind what was found before, so that pages follow each other.
 """
 
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -40,6 +40,9 @@ N_COUNTED = 16_384
 """Among so many of the nearest icons the hits are that a menu counts: of all of Iconify these hold the hits of all but
 the broadest words (arrow, circle)."""
 
+_N_SELECTIONS = 4
+"""Filters whose icons are remembered: who filters asks several questions under one."""
+
 
 class Results:
     """The hits of a question among the icons that filters leave, as far as they are known, best first.
@@ -49,7 +52,8 @@ class Results:
 
     def __init__(self, question: Question, filters: Filters, window: Window) -> None:
         self._question, self._flat = question, window.flat
-        self._only = question.opened.facets.select(filters)
+        facets = question.opened.facets
+        self._only = facets.keep("selections", lambda: lru_cache(maxsize=_N_SELECTIONS)(facets.select))(filters)
         self._n_images = None if self._only is None or question.look is None else len(self._only.images())
         self._n, self._beyond, self._stated = retrieve.N_CANDIDATES, 0.0, np.inf
         self._seen = np.empty(0, np.int64)

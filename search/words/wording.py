@@ -18,7 +18,7 @@ from typing import Any, Self, cast
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import IconsError
 from indexer.languages.dictionary import Dictionary
-from indexer.languages.words import CORNERS, FILLERS, LOOKS, Tokens, asked_style, normalise, tokens_of
+from indexer.languages.words import CORNERS, FILLERS, LOOKS, Tokens, asked_style, normalise, stated_look, tokens_of
 from indexer.library.bundled import bundled
 from indexer.merging.lexicon import Lexicon, without_stopwords
 
@@ -145,8 +145,14 @@ def _slips_of(word: str) -> Iterator[str]:
 
 def drawn_for(words: str) -> tuple[str, ...]:
     """What is customarily drawn for some normalised words, the best first; nothing for what is no term."""
-    spellings = (words, without_stopwords(words), re.sub(r"(\w{3,}[^s ])s\b", r"\1", words))
+    deed = _DEED.match(words)
+    deeds = (deed[1], *((f"{deed[1]}e", deed[1][:-1]) if deed[2] else ())) if deed else ()
+    spellings = (words, without_stopwords(words), re.sub(r"(\w{3,}[^s ])s\b", r"\1", words), *deeds)
     return tuple(next(filter(None, map(_table("terms").get, spellings)), ()))
+
+
+_DEED = re.compile(r"(\w+?)(ing)? (?:an?|the|my|our|your|some|someone) \w")
+"""What is done to something: "inviting a colleague" is drawn as "invite" is."""
 
 
 @cache
@@ -227,10 +233,16 @@ _LIKELY = frozenset(
 )
 """What is as often a thing or a part of a name: a style only before or behind what is a name without it."""
 _STYLES = _SURE | _LIKELY
+_WEIGHTS = frozenset(("thin", "light", "bold"))
 _MOST_STYLES = 4
 """Of one icon, before and behind what it shows."""
-_OF_STYLE = "(?:style|styled|look|version|variant)"
-_STYLED = re.compile(rf"\b({'|'.join(_STYLES)}) {_OF_STYLE}\b")
+_OF_STYLE = "(?:styled?|look|version|variant)s?"
+_ANY_STYLE = f"(?:{'|'.join(_STYLES)}|flat|simple|plain|minimal|modern|classic)"
+_STYLED = re.compile(
+    rf"\b({_ANY_STYLE}(?: {_ANY_STYLE})*)(?: icons?)? {_OF_STYLE}(?: icons?)?\b"
+    rf"|^{_OF_STYLE} ({_ANY_STYLE}(?: {_ANY_STYLE})*)\b"
+)
+"""What "style" says of the words beside it; one that icons here don't have says nothing."""
 MINUS = re.compile(r"(?<!\S)-(?=\w)(\S+)")
 """Before a word that is to be left out."""
 WITHOUT = {"ohne": "de", "sans": "fr", "zonder": "nl", "senza": "it"}
@@ -253,15 +265,25 @@ _PICTURE = (
     rf"((?:(?:{'|'.join(_STYLES)}) )*)(?:icon|symbol|pictogram|logo|image|picture)s? "
     "(?:for|of|showing|meaning|(?:that|which) (?:means|shows|says|represents))"
 )
+_ASKING = (
+    r"(?:i(?:['\u2019]?m)?|we|you|can|could|would|how(?= (?:do|can|to|would|should|could) )|what(?:['\u2019]s)?|which"
+    r"|where|is there|are there|any|anything|something|someone|somebody"
+    r"|(?:do|give|show|find|get|need|want|looking|searching)(?= (?:you|we|me|us|for|an?) ))"
+)
+_FUNCTION = (
+    "(?:i|we|you|me|us|my|our|it|do|does|did|can|could|would|should|will|to|that|which|who|is|are|am|was|were|has|have"
+    "|like|looks?|need|want|find|show|give|get|see|use|looking|searching|for|some|any|an?|the|there|something|please"
+    "|means?|shows|says|represents|used)"
+)
+"""Words that begin a sentence which asks for an icon, and those that follow before it says which."""
 _SAID = tuple(
     (re.compile(pattern, re.IGNORECASE), said)
     for pattern, said in (
         (
-            r"^(?:(?:please|hi|hello),? )*(?:(?:(?:i['\u2019]?m|i am|i)? ?(?:need|want|looking for|searching for"
-            r"|would like)|(?:show|find|give) me|what(?:['\u2019]s| is)|is there|do you have) "
-            rf"(?:(?:{_ARTICLE})?{_PICTURE} )?|(?:{_ARTICLE})?{_PICTURE} )(?:{_ARTICLE})?",
-            r"\1\2",
+            rf"^(?:(?:please|hi|hello),? )*(?:{_ASKING}(?: {_FUNCTION})+ )?(?:{_ARTICLE})?{_PICTURE} (?:{_ARTICLE})?",
+            r"\1",
         ),
+        (rf"^(?:(?:please|hi|hello),? )*{_ASKING}(?: {_FUNCTION})+ (?!{_FUNCTION}$)", ""),
         (r"(?<=[^ ,])[ ,]{1,2}(?:please|thanks|thank you)[.!?]?$", ""),
         (
             r" (?:with|that has|having) an? (?:\w+ )?(?:line|slash|stroke|bar) (?:through|across|over)(?: it| them)?$",
@@ -276,7 +298,16 @@ _SAID = tuple(
             " off",
         ),
         (r"^(export|save|download|share|send|print|convert|open) as (?:an? )?(\S+)$", r"\2 \1 \2"),
-        (r"^(?:(.+) un(?:checked|ticked)|un(?:checked|ticked) (.+))$", r"blank \1\2 outline -off"),
+        (r"^(?:(.+) (?:un|not )(?:check|tick)ed|(?:un|not )(?:check|tick)ed (.+))$", r"blank \1\2 outline -off -tick"),
+        (r"^(?:empty|blank) ((?:check|tick) ?box)$", r"blank \1 outline -off -tick"),
+        (r"^(?:(.+) un(?:selected|liked)|un(?:selected|liked) (.+)|un(star|bookmark|flag)\w+)$", r"\1\2\3 outline"),
+        (r"^(?:unmuted (.+)|(.+) unmuted)$", r"\1\2 -off -mute -slash"),
+        (r" (?:turned|switched) (on|off)$", r" \1"),
+        (r"^(.+ on)$", r"\1 -off"),
+        (r"^(closed .+|.+ closed)$", r"\1 -open"),
+        (r"^(disconnected .+|.+ disconnected)$", r"\1 -connected"),
+        (r"^(?:unlocked (.+)|(.+) unlocked)$", r"\1\2 open"),
+        (r"^(?:blank|empty) (page|file|document|paper)$", r"\1"),
     )
 )
 """How people say what names say shorter, and how."""
@@ -297,7 +328,7 @@ class Phrase:
 def read_phrase(text: str) -> Phrase:
     """Take a text apart; a text that only leaves out is read as it stands."""
     said = " ".join(text.split())  # a pattern that begins with any number of spaces takes seconds
-    for pattern, shorter in _SAID:
+    for pattern, shorter in () if normalise(said) in _table("terms") else _SAID:
         said = pattern.sub(shorter, said) or said
     shown, *left_out = _LEAVING_OUT.split(" ".join(MINUS.sub(" ", said).split()))
     if not shown.strip(" ,"):
@@ -318,7 +349,8 @@ def read_style(words: str, is_name: Callable[[str], bool], known: Collection[str
     "Light bulb", "line chart" and "empty battery" stay whole where these words are a name, in any order or as one word.
     Returns what is meant, with the weight, which names say ("arrow bold"); what a name says; and the style.
     """
-    tokens = tokens_of(_STYLED.sub(lambda styled: asked_style(styled[1]), words))
+    words = _STYLED.sub(lambda styled: _in_words(styled[1] or styled[2], known), words).strip() or words
+    tokens = tokens_of(words)
     before, behind = (
         sum(1 for _ in takewhile(styles.__contains__, end[:_MOST_STYLES]))
         for end, styles in ((tokens, _STYLES), (tokens[::-1], _STYLES - {"line"}))  # a command line is no outline
@@ -330,12 +362,18 @@ def read_style(words: str, is_name: Callable[[str], bool], known: Collection[str
         left = (*tokens[start:before], *tokens[len(tokens) - behind : behind_core])
         name = _name_of(core, is_name) or ("" if must_be_name else " ".join(core))
         if name and _SURE.isdisjoint(left):
-            style = asked_style(" ".join(styles))
+            style = _in_words(" ".join(styles), known)
             weights = [word for word in styles if asked_style(word) not in (*LOOKS, *CORNERS)]
             if set(style.split()).intersection(known):
                 return " ".join((*weights, *core)), name, style
             break
     return words, words, None
+
+
+def _in_words(styles: str, known: Collection[str]) -> str:
+    """Spell a style as icons here state it: one that they don't have by its look, or as a name may say it."""
+    words = asked_style(styles).split()
+    return " ".join(word if word in {*known, *_WEIGHTS} else stated_look(word) or "" for word in words).strip()
 
 
 def _name_of(core: Tokens, is_name: Callable[[str], bool]) -> str | None:
@@ -438,11 +476,15 @@ def _without_filler(words: str, is_name: Callable[[str], bool]) -> str:
     return " ".join((first, *rest))
 
 
+_PLURALS = (
+    *(("ies", "y"), ("ves", "f"), ("ves", "fe"), ("mice", "mouse"), ("feet", "foot"), ("teeth", "tooth")),
+    *(("men", "man"), ("es", ""), ("s", "")),
+)
+
+
 def _singular(words: str, is_name: Callable[[str], bool]) -> str:
     """One of what is asked, where that alone is a name: the encoder takes "keys" for a keyboard."""
-    ones = (
-        words.removesuffix(many) + one for many, one in (("ies", "y"), ("es", ""), ("s", "")) if words.endswith(many)
-    )
+    ones = (words.removesuffix(many) + one for many, one in _PLURALS if words.endswith(many))
     return next(filter(is_name, (words, *ones)), words)
 
 

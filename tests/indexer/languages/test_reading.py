@@ -20,6 +20,7 @@ DELETE, PRINTER = ("loeschen", "LOESCHEN", "löschen"), ("l'imprimante", "l\u201
             ("ショッピングカート", "", "ja", "shopping cart"),
             ("モニター", "", "mul", "monitor"),
         ),
+        *(("ausgefüllter Stern", "", "de", "filled star"), ("étoile remplie", "", "fr", "star filled")),
         *(("Pfeil links", "", "de", "arrow left"), ("Pfeil left", "", "de", "arrow left")),
         *((text, "", "de", "delete") for text in DELETE),
         *((text, "", "fr", "printer") for text in PRINTER),

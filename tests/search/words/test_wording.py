@@ -16,6 +16,7 @@ from search.words.wording import (
     Plausible,
     Speller,
     Wording,
+    drawn_for,
     name_of,
     names_for,
     read_keywords,
@@ -80,6 +81,11 @@ def test_a_name_of_the_library_is_not_taken_apart(text: str) -> None:
         ("bookmark filled icon", "bookmark", "filled"),
         ("star in outline style", "star", "outline"),
         ("line style trash can", "trash can", "outline"),
+        ("line icon style star", "star", "outline"),
+        ("filled style icons star", "star", "filled"),
+        ("style outlined bell", "bell", "outline"),
+        ("linear style bell", "bell", "outline"),
+        ("flat style bell", "bell", None),
         ("a filled icon of a star", "star", "filled"),
         ("empty star", "star", "outline"),
         ("stroke star", "star", "outline"),
@@ -151,10 +157,12 @@ def test_of_sentences_what_is_no_word_of_an_icon_is_left_out(text: str, typed: s
         ("batteries", "battery", "batteries"),
         ("boxes", "box", "boxes"),
         ("keys", "keys", "keys"),
+        ("knives", "knife", "knives"),
+        ("wolves", "wolf", "wolves"),
     ],
 )
 def test_several_are_asked_beside_one_that_is_a_name(text: str, name: str, written: str) -> None:
-    wording = _read(text, "star", "battery", "box", "keyboard")
+    wording = _read(text, "star", "battery", "box", "keyboard", "knife", "wolf")
     assert (wording.name, wording.typed, wording.spellings) == (name, written, (written,))
 
 
@@ -258,8 +266,27 @@ def test_whatever_else_is_typed_asks_for_something(text: str) -> None:
         ("no circle check", "check", (), ("circle",)),
         ("plus sans cercle", "plus", (), ("cercle",)),
         ("arrow ohne circle", "arrow", (), ("circle",)),
-        ("checkbox unchecked", "blank checkbox outline", (), ("off",)),
-        ("unticked box", "blank box outline", (), ("off",)),
+        ("checkbox unchecked", "blank checkbox outline", (), ("off", "tick")),
+        ("unticked box", "blank box outline", (), ("off", "tick")),
+        ("empty checkbox", "blank checkbox outline", (), ("off", "tick")),
+        ("unselected bookmark", "bookmark outline", (), ()),
+        ("unstarred", "star outline", (), ()),
+        ("unmuted microphone", "microphone", (), ("off", "mute", "slash")),
+        ("camera switched off", "camera off", (), ()),
+        ("sound turned on", "sound on", (), ("off",)),
+        ("closed folder", "closed folder", (), ("open",)),
+        ("door unlocked", "door open", (), ()),
+        ("switch on", None, (), ()),
+        ("closed captions", None, (), ()),
+        ("blank page", "page", (), ()),
+        ("can you find me a bell", "bell", (), ()),
+        ("we need something that looks like a gear", "gear", (), ()),
+        ("How do I show that a file was deleted", "file was deleted", (), ()),
+        ("is there an outlined icon for a house?", "outlined house?", (), ()),
+        ("i'm looking for icons of arrows", "arrows", (), ()),
+        ("how it works", None, (), ()),
+        ("find my phone", None, (), ()),
+        ("can opener", None, (), ()),
         ("bell -filled", "bell", (), ("filled",)),
         ("bell -filled -circle", "bell", (), ("filled", "circle")),
         ("-filled bell", "bell", (), ("filled",)),
@@ -453,6 +480,11 @@ def test_a_sign_without_annotation_has_the_name_that_unicode_gives_it() -> None:
 def test_a_word_leads_to_the_names_that_sets_draw_it_under_and_others_nowhere(words: str, name: str) -> None:
     assert name in dict(names_for(words))
     assert names_for("") == names_for("qwzxbv") == names_for(f"{words} that nobody says") == ()
+
+
+def test_what_is_done_to_something_is_drawn_as_doing_it_is() -> None:
+    assert drawn_for("inviting a colleague") == drawn_for("invite someone new") == drawn_for("invite") != ()
+    assert drawn_for("knitting a qwzx") == drawn_for("inviting colleagues") == ()
 
 
 def _speller(vocabulary: dict[str, int], *, usual: str, could_be: str = "") -> Speller:
