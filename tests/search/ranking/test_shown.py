@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from shutil import copyfile
 
+import numpy as np
 import pytest
 from conftest import Silent, build_library
+from PIL import Image
 
 from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
+from indexer.rendering.render import draw
 from search.engine import Filters, Hit, Query, SearchEngine, Window
 from search.query import MOST_ALSO
 from search.ranking import order
@@ -174,3 +177,28 @@ def test_an_icon_that_is_asked_with_is_not_its_own_answer(sharing: SearchEngine)
     hits = sharing.ask(Query(icon=own, prefer=("gamma",)), window=Window(k=50, min_score=0)).hits
     assert own not in {hit.id for hit in hits}
     assert hits[0].image == sharing.show(own).hit.image
+
+
+@pytest.mark.parametrize("asked", [Query(words="bell"), Query()])
+def test_of_variants_that_differ_in_their_files_alone_the_cleanest_is_shown(
+    tmp_path: Path, tiny_model: Path, asked: Query
+) -> None:
+    drawn = (bundled("samples/lucide-static") / "icons" / "bell.svg").read_bytes()
+    for side, name in ((64, "a/bell.png"), (256, "b/bell.png"), (512, "c/bell.jpg"), (512, "d/bell.png")):
+        picture = Image.fromarray(draw(drawn, size=side))
+        ground = Image.new("RGBA", picture.size, "white" if name > "c" else "#0000")
+        (tmp_path / "in" / name).parent.mkdir(parents=True)
+        Image.alpha_composite(ground, picture).convert("RGB" if name > "c" else "RGBA").save(tmp_path / "in" / name)
+    shown = []
+    for n, name in enumerate(["b/bell.png", "e/bell.svg"]):
+        if n:
+            (tmp_path / "in/e").mkdir()
+            (tmp_path / "in/e/bell.svg").write_bytes(drawn)
+        build_library(Library(tmp_path / "library"), tiny_model, [tmp_path / "in"])
+        [hit] = SearchEngine.open(tmp_path / "library").ask(asked, window=Window(min_score=0)).hits
+        shown.append(hit.path.endswith(name))
+    assert shown == [True, True]
+    facets = SearchEngine.open(tmp_path / "library").generation.facets  # as older programs wrote it
+    rows = np.load(facets)
+    np.save(facets, rows[[name for name in rows.dtype.names if name != "roughness"]])
+    assert SearchEngine.open(tmp_path / "library").ask(asked, window=Window(min_score=0)).n_found == 1
