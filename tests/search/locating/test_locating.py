@@ -17,9 +17,11 @@ from indexer.screens.located import Locator, crops
 from search.cli import main
 from search.engine import SearchEngine
 from search.generation import facets
+from search.generation.opened import Opened
 from search.query import Filters, Query, Window
+from search.ranking.order import set_priority
 from search.screens import locate
-from search.screens.locate import reading_order
+from search.screens.locate import name_crops, reading_order
 
 
 def test_every_icon_of_a_screen_is_named_row_by_row(engine: SearchEngine) -> None:
@@ -31,7 +33,7 @@ def test_every_icon_of_a_screen_is_named_row_by_row(engine: SearchEngine) -> Non
     assert 20 <= first.right - first.left <= 24
 
 
-@pytest.mark.parametrize("sets", [(), ("thin",)])
+@pytest.mark.parametrize("sets", [("lucide",), ("thin",)])
 def test_every_crop_is_answered_as_a_picture_query_is_under_the_same_filter(
     engine: SearchEngine, sets: tuple[str, ...]
 ) -> None:
@@ -56,6 +58,20 @@ def test_of_many_icons_that_a_filter_leaves_the_same_are_found(
     assert [icon.hits[0] for icon in engine.locate(pixels, filters=only, k=1).icons] == [
         icon.hits[0] for icon in compared.icons
     ]
+
+
+def test_the_set_that_most_icons_of_a_screen_are_of_names_what_another_has_as_well(engine: SearchEngine) -> None:
+    keys = [f"{key}:{name}" for key in ("lucide", "thin") for name in KEYS[:4]]
+
+    def named(opened: Opened) -> list[list[str]]:
+        images = np.array([hit.image for hit in engine.hits([engine.find(key) for key in keys])])
+        ours, thin = np.split(np.stack([opened.pictures.reconstruct(images[[place]])[0] for place in range(8)]), 2)
+        between = 0.48 * ours[:1] + 0.52 * thin[:1]
+        between /= np.linalg.norm(between)
+        screens, sets = (between, np.concatenate([between, ours[1:]])), set_priority(opened, ())
+        return [[hits[0].set for hits in name_crops(opened, one, Filters(), sets, k=3)] for one in screens]
+
+    assert engine.with_generation(named) == [["thin"], ["lucide"] * 4]
 
 
 def test_equal_crops_are_encoded_once(engine: SearchEngine) -> None:
