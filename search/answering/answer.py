@@ -394,7 +394,7 @@ def _remembered(
 
 
 def _arrange(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Arranged:
-    """Ids of all hits; one stands for its variants and for equal drawings, the cleanest, then the first in this order."""
+    """Ids of all hits; one stands for its variants and equal drawings, the cleanest, then the first in this order."""
     ids = _ordered(opened, filters, sort)
     roughness = opened.facets.at(ids)["roughness"]
     if not flat and roughness.any():

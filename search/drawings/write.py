@@ -25,8 +25,8 @@ class Snippet:
     install: str | None
     """The command that installs what is imported; None where nothing is."""
     left_out: tuple[str, ...] = ()
-    """What of the look this framework can't state, by the names of its fields; "stroke": that lines are drawn; "colours":
-    those of the drawing itself."""
+    """What of the look this framework can't state, by the names of its fields; "stroke": that lines are drawn;
+    "colours": those of the drawing itself."""
 
 
 _STROKED = re.compile(rb"\bstroke\s*[=:]\s*[\"']?\s*(?!none|transparent)[\w#]")
