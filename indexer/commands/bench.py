@@ -16,6 +16,7 @@ from indexer.commands.options import (
     options,
     warnings_as_lines,
 )
+from indexer.commands.program import LazyGroup
 from indexer.library.folder import Library
 from indexer.merging.manifest import KINDS
 from indexer.reports.terminal import Bars, ProgressLine
@@ -30,7 +31,7 @@ _out = click.option("--out", type=_Folder, help="Folder for the report; a new on
 _repeats = click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Counted runs of each.")
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def bench() -> None:
     """Measure this machine: how fast icons are embedded and found, how fast a model learns, and what decides it.
 

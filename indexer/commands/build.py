@@ -78,12 +78,13 @@ def index(
     """
     import psutil
 
-    from indexer.reports.terminal import HEAD, TIMINGS, lines
+    from indexer.reports.terminal import HEAD, TIMINGS, Bars, lines
 
     TIMINGS.begin_anew("Starting", at=psutil.Process().create_time())
-    from indexer.commands.stages import STAGES, ProgressView
-    from indexer.embedding.planning import EmbedOptions
-    from indexer.pipeline import IndexOptions
+    with Bars():  # these take long on a busy machine
+        from indexer.commands.stages import STAGES, ProgressView
+        from indexer.embedding.planning import EmbedOptions
+        from indexer.pipeline import IndexOptions
 
     work = options["work"]
     refuse(
@@ -176,13 +177,16 @@ def add(  # noqa: PLR0913 - one option each
       icons usage add
     """
     from indexer.reports.terminal import ProgressLine
-    from indexer.screens.add import AddOptions
-    from indexer.screens.add import add as add_shots
 
     refuse((exclude and not shots, "--exclude needs the SHOTS that it holds for; `icons usage status` lists them"))
-    how = AddOptions(shots=shots, exclude=exclude, keeps_crops=keeps_crops, retry_failed=retry_failed, workers=workers)
     try:
         with ProgressLine() as line:
+            from indexer.screens.add import AddOptions
+            from indexer.screens.add import add as add_shots
+
+            how = AddOptions(
+                shots=shots, exclude=exclude, keeps_crops=keeps_crops, retry_failed=retry_failed, workers=workers
+            )
             summary = add_shots(library, how, line)
     except KeyboardInterrupt:
         click.echo("what was finished is kept, and the same command goes on from there", err=True)

@@ -190,10 +190,10 @@ def lint(
       icons lint icons/ --json | jq .counts
     """
     from indexer.reports.terminal import ProgressLine
-    from search.linting.lint import FEW, RULES, LintOptions, lines_of, lint_page
-    from search.linting.lint import lint as find
 
     if lists_rules:
+        from search.linting.lint import RULES
+
         for rule in RULES.values():
             say(f"{rule.id:<15} {rule.severity:<8} {rule.looks_at}")
         return
@@ -201,6 +201,9 @@ def lint(
     refuse((not is_asked, "nothing to look at; give a folder of icons, or --set KEY of the library"))
     refuse_two(("--long", is_long), ("--max", most), what="all findings and some")
     with ProgressLine() as view:
+        from search.linting.lint import FEW, LintOptions, lines_of, lint_page
+        from search.linting.lint import lint as find
+
         report = find(LintOptions(**asked), library=library, progress=view)
         html = lint_page(report, progress=view) if page is not None else ""
     if page is not None:
@@ -296,9 +299,11 @@ def evaluate(
       icons lab evaluate --screens-from FOLDER
     """
     from indexer.reports.figures import check_page, write_page
-    from indexer.reports.terminal import ProgressLine
-    from search.evaluation.evaluate import EvaluateOptions, Subject, evaluation_json, print_summary, report_html
-    from search.evaluation.evaluate import evaluate as evaluate_subject
+    from indexer.reports.terminal import Bars, ProgressLine
+
+    with Bars():
+        from search.evaluation.evaluate import EvaluateOptions, Subject, evaluation_json, print_summary, report_html
+        from search.evaluation.evaluate import evaluate as evaluate_subject
 
     if screens_from:
         from indexer.reports.figures import RESAMPLES

@@ -12,6 +12,7 @@ import click
 
 from indexer.commands.build import add, failures, remove, status
 from indexer.commands.options import NamedFile, json_option, library_option, options, refuse
+from indexer.commands.program import LazyGroup
 from indexer.errors import IconsError, RenderError
 from indexer.languages.words import counted, say
 from indexer.library.folder import Library
@@ -168,7 +169,7 @@ def _remarks(file: "LocatedFile") -> Iterator[str]:
         yield f'"{file.name}": {counted(n_doubtful, "icon")} without a good match'
 
 
-class _UsageGroup(click.Group):
+class _UsageGroup(LazyGroup):
     """What is no sub-command is asked for: `icons usage mdi:home` is `icons usage find mdi:home`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -18,7 +18,8 @@ from old_schema import migrate
 from sqlalchemy import Engine, select, text
 
 from data.making.language.writing import write_dictionary
-from indexer.catalog import questions
+from indexer.catalog import contents
+from indexer.catalog.contents import ReadSet, text_ids, words_of
 from indexer.catalog.database import (
     REVISION,
     connect_to_read,
@@ -31,7 +32,6 @@ from indexer.catalog.database import (
     sets,
     sources,
 )
-from indexer.catalog.questions import ReadSet, text_ids, words_of
 from indexer.catalog.scan import _MANY, ScanTally, forget, move, remember, scan
 from indexer.errors import LibraryError, SourceError
 from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning
@@ -67,7 +67,7 @@ def _icons(engine: Engine) -> dict[str, tuple[int, int, str]]:
 
 def _revision(engine: Engine) -> int:
     with engine.connect() as connection:
-        return questions.revision(connection)
+        return contents.revision(connection)
 
 
 def test_a_first_scan_adds_every_icon_and_a_second_finds_nothing_new(engine: Engine, icon_folder: Path) -> None:
