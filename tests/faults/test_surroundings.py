@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from conftest import Build, disc
 from faults import Stages, copy_library
 
+from indexer.catalog import contents
 from indexer.catalog.database import _copy_in_memory, open_catalog
 from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import scan as scan_sources
