@@ -169,9 +169,9 @@ def _spell_generation(current: int | None, others: list[int]) -> str:
 
 
 def _spell_looks(looks: dict[str, int]) -> str:
-    unknown = looks["unknown"]
-    seen = f"{looks['coloured']:,} coloured, {looks['one_colour']:,} of one colour, {looks['animated']:,} animated"
-    return seen + (f", {unknown:,} not known (an older program embedded them)" if unknown else "")
+    unknown = f", {looks['unknown']:,} not known (an older program embedded them)" if looks["unknown"] else ""
+    seen = ("coloured", "coloured"), ("one_colour", "of one colour"), ("animated", "animated")
+    return ", ".join(f"{looks[name]:,} {said}" for name, said in seen) + unknown
 
 
 def read_failures(library: Library) -> Iterator[dict[str, str]]:

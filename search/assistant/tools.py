@@ -17,9 +17,8 @@ from pydantic import BeforeValidator, Field
 from indexer.errors import IconsError, LibraryError, SourceError
 from indexer.library.named import several
 from indexer.sources.records import read_regular
+from search.code import map as mapping
 from search.code.check import Checked, check, check_text
-from search.code.map import map_icons as map_to
-from search.code.map import source_names, source_sets, target_set
 from search.code.pick import MOST_SHOWN, Pick, Picking, Written, pick_icons, read_needs, served_sets, write_picks
 from search.drawings.frameworks import AS_IT_IS, Look, framework, named_icon
 from search.drawings.write import write
@@ -187,8 +186,8 @@ class IconTools:
     ) -> Plain:
         """Find the icons of a set that stand for those of another."""
         engine = self._engine
-        asked = source_names(engine, names, source_sets(engine, [source] if source else []))
-        found = map_to(engine, asked, target_set(engine, to), progress=lambda *_: None).mappings
+        asked = mapping.source_names(engine, names, mapping.source_sets(engine, [source] if source else []))
+        found = mapping.map_icons(engine, asked, mapping.target_set(engine, to), progress=lambda *_: None).mappings
         sure = {one.source.key: one.target.name.key for one in found if one.target and not one.is_doubtful}
         others = (one for one in found if one.is_doubtful or not one.target)
         doubtful = {one.source.key: [candidate.name.key for candidate in one.candidates] for one in others}

@@ -284,17 +284,16 @@ def report(library: Library, sets: tuple[str, ...], html: Path | None, is_opened
       icons usage report --set lucide --json \\
         | jq '.foreign[] | [.icon, .n, .ours]'
     """
+    from search.screens import usage_page
     from search.screens.opened import UsageIndex
-    from search.screens.usage_page import print_report, report_page
-    from search.screens.usage_page import report as report_usage
 
     index, engine = UsageIndex.open(library.root), engine_of(library)
     with waiting() as progress, index.explaining():
-        found = report_usage(index, engine, sets, progress=progress)
-        page = report_page(index, engine, found) if html or is_opened else None
+        found = usage_page.report(index, engine, sets, progress=progress)
+        page = usage_page.report_page(index, engine, found) if html or is_opened else None
     if page is not None:
         write_page(page.encode(), html, option="--html", is_opened=is_opened)
     if as_json:
         click.echo(json.dumps(asdict(found)))
     else:
-        print_report(found)
+        usage_page.print_report(found)

@@ -131,10 +131,8 @@ class _Naming:
 
 def _least(found: Rows, best: float, min_score: float | None) -> float:
     """From which score on an icon is a hit: by the best of all icons, else by the best that the filters leave."""
-    if min_score is not None:
-        return min_score
     least, own = least_score(best), float(found["score"].max(initial=0))
-    return least if own >= least else least_score(own)
+    return min_score if min_score is not None else least if own >= least else least_score(own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,11 +229,10 @@ def locate_icons(
     """
     kind, found = _found(opened, pixels, icon, options.as_kind)
     order = reading_order(found.boxes.corners)
-    boxes = found.boxes.at(order)
     named = name_crops(opened, found.vectors[order], options.filters, sets, k=options.k, min_score=options.min_score)
     icons = [
         LocatedIcon(Box.around(corners), round(float(score), 4), hits)
-        for corners, score, hits in zip(boxes.corners, boxes.scores, named, strict=True)
+        for corners, score, hits in zip(found.boxes.corners[order], found.boxes.scores[order], named, strict=True)
     ]
     height, width = pixels.shape[:2]
     return LocatedPicture(width, height, kind, icons, found.n_found, found.n_found > len(icons))
