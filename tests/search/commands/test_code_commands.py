@@ -265,5 +265,4 @@ def test_a_search_answers_without_a_damaged_file_and_says_so_in_one_line(
     assert f'"{library.preferences}" can\'t be read' in warning and "`icons config sets SET...`" in warning
     assert (done.exit_code, run("pick", "star", "--first", library=library.root).exit_code) == (0, 0)
     shown = run("config", library=library.root)
-    assert (shown.exit_code, shown.stdout) == (2, "")
-    assert configured(run, library, "sets", "mdi")["sets"] == ["mdi"]
+    assert (shown.exit_code, shown.stdout) == (2, "") and configured(run, library, "sets", "mdi")["sets"] == ["mdi"]
