@@ -12,7 +12,7 @@ from typing import NoReturn, Protocol
 
 from sqlalchemy import Engine
 
-from indexer.catalog import questions
+from indexer.catalog import contents
 from indexer.catalog.database import count_on, open_catalog, used_ids
 from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import forget as forget_source
@@ -118,9 +118,9 @@ def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSum
             scanned, embedded, counts, generation.number if generation else None, time.monotonic() - started
         )
         with engine.begin() as connection:
-            last, answers = questions.last_run(connection), library.current()
+            last, answers = contents.last_run(connection), library.current()
             if answers is not None and (last is None or last.generation != answers):  # also where a kill came between
-                questions.store_run(
+                contents.store_run(
                     connection,
                     counts,
                     generation=answers,
@@ -142,7 +142,7 @@ def _writing(library: Library) -> Iterator[Engine]:
                 driver = connection.connection.driver_connection  # SQLite's own, within the same transaction
                 assert driver is not None
                 count_on(driver, used_ids(library))
-                questions.ensure_library_id(connection)
+                contents.ensure_library_id(connection)
             yield engine
         finally:
             engine.dispose()
@@ -241,7 +241,7 @@ def _switch(engine: Engine, choice: ModelChoice) -> None:
     """Take an encoder that is there into use."""
     find_checkpoint(choice)
     with engine.begin() as connection:
-        questions.store_setting(connection, "model", choice.to_json())
+        contents.store_setting(connection, "model", choice.to_json())
 
 
 def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> ScanTally:
@@ -249,8 +249,8 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
     with engine.begin() as connection:
         for location in options.sources:
             remember(connection, location, exclude=options.exclude, names_language=options.names_language)
-        if not questions.count_by_source(connection):
-            if questions.has_had_sources(connection):
+        if not contents.count_by_source(connection):
+            if contents.has_had_sources(connection):
                 _refuse_forgotten(library)
             watcher.stage("No source given yet: building from the bundled sample icons")
             remember(connection, bundled("samples/lucide-static"), exclude=())
@@ -259,7 +259,7 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
             engine, report=watcher.scanned, changed=changed, unread=unread_images(library.root / "vectors")
         )
     with engine.connect() as connection:
-        if not any(row["icons"] for row in questions.count_by_source(connection)):  # there is nothing to publish
+        if not any(row["icons"] for row in contents.count_by_source(connection)):  # there is nothing to publish
             for refused in (*tally.kept, *tally.empty):
                 raise SourceError(str(refused))
     return tally
@@ -362,9 +362,9 @@ def _record_failures(library: Library, engine: Engine, fingerprint: str) -> Cove
     covered = read_coverage(library.vectors(fingerprint))
     reasons = {image: failed.reason for image, failed in covered.failures.items()}
     with engine.begin() as connection:
-        if reasons != questions.reasons(connection, fingerprint):
-            questions.replace_failures(connection, fingerprint, reasons)
-            questions.bump_revision(connection)
+        if reasons != contents.reasons(connection, fingerprint):
+            contents.replace_failures(connection, fingerprint, reasons)
+            contents.bump_revision(connection)
     return covered
 
 
@@ -374,8 +374,8 @@ def _publish(library: Library, engine: Engine, fingerprint: str, stage: Stage) -
 
     embedded = _record_failures(library, engine, fingerprint).images
     with engine.connect() as connection:
-        counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
-        revision = questions.revision(connection)
+        counts = contents.account(connection, fingerprint=fingerprint, embedded=embedded)
+        revision = contents.revision(connection)
     current = answering_manifest(library)
     if current is not None:
         published = (current.fingerprint, current.revision, current.weights, current.counts)

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Engine, RowMapping, bindparam, delete, func, insert, select, update
 
-from indexer.catalog import questions
+from indexer.catalog import contents
+from indexer.catalog.contents import ReadSet
 from indexer.catalog.database import files, icons, problems, selecting, sets, sources, write_rows
-from indexer.catalog.questions import ReadSet
 from indexer.errors import SourceError, UnreachedError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.letters import AUTO
@@ -99,7 +99,7 @@ def forget(connection: Connection, location: Path) -> int:
     dropped = connection.execute(delete(sources).where(sources.c.named == _as_named_before(connection, location)))
     if not dropped.rowcount and not _forget_part(connection, location):
         raise SourceError(f'"{location}" is not a source of this library; `icons sources` lists them')
-    questions.bump_revision(connection)
+    contents.bump_revision(connection)
     return before - sum(_count_icons(connection).values())
 
 
@@ -122,7 +122,7 @@ def move(connection: Connection, old: Path, new: Path) -> int:
         connection.execute(update(sources).where(sources.c.id == source_id).values(named=after, location=place))
     there = files.c.source_id.in_([*places])
     connection.execute(update(files).where(there).values(stamp=UNREAD))  # a set is called as its folder
-    questions.bump_revision(connection)
+    contents.bump_revision(connection)
     return sum(_count_icons(connection).get(source_id, 0) for source_id in places)
 
 
@@ -164,7 +164,7 @@ def scan(
     with engine.connect() as connection:
         while True:
             with connection.begin() as transaction:
-                suspect = {*changed, *questions.files_showing(connection, unread_images)}
+                suspect = {*changed, *contents.files_showing(connection, unread_images)}
                 run = _Scan(connection, report, suspect, dictionary, kept)
                 run.read()
                 if not (lost := run.finish()):
@@ -302,15 +302,15 @@ class _Scan:
         if self.lost:
             return self.lost
         self._drop_gone()
-        namer = questions.Namer(self.connection, self.dictionary)
+        namer = contents.Namer(self.connection, self.dictionary)
         there = set(self.connection.execute(select(sets.c.id)).scalars())
         to_name = sorted(self.sets_touched & there | namer.read_otherwise())
         is_renamed = [namer.name(set_id) for set_id in to_name]
         tally = self.tally
         tally.broken = self.connection.execute(select(func.count()).select_from(problems)).scalar_one()
-        tally.read = questions.read_sets(self.connection, lambda name: is_unread(self.dictionary, normalise(name)))
+        tally.read = contents.read_sets(self.connection, lambda name: is_unread(self.dictionary, normalise(name)))
         if tally.added or tally.changed or tally.moved or tally.gone or self.has_changed_sets or any(is_renamed):
-            questions.bump_revision(self.connection)
+            contents.bump_revision(self.connection)
         return {}
 
     def _find_lost(self) -> None:
@@ -336,12 +336,12 @@ class _Scan:
                 self.lost[row.location] = Kept(row.location, before, reason, command)
 
     def _store(self, source_id: int, batch: Sequence[FileScan]) -> None:
-        file_ids = questions.write_files(self.connection, source_id, batch)
-        questions.write_problems(self.connection, file_ids, batch)
+        file_ids = contents.write_files(self.connection, source_id, batch)
+        contents.write_problems(self.connection, file_ids, batch)
         records = [(file_ids[scanned.path], record) for scanned in batch for record in scanned.records or ()]
-        set_ids, is_changed = questions.write_sets(self.connection, source_id, {record.set for _, record in records})
+        set_ids, is_changed = contents.write_sets(self.connection, source_id, {record.set for _, record in records})
         self.has_changed_sets |= is_changed
-        image_ids = questions.write_images(self.connection, [record.digest for _, record in records])
+        image_ids = contents.write_images(self.connection, [record.digest for _, record in records])
         on_them = select(icons).where(icons.c.file_id.in_(selecting(self.connection, [*file_ids.values()])))
         old = {(row.file_id, row.member): row for row in self.connection.execute(on_them)}
         changed = []
@@ -360,7 +360,7 @@ class _Scan:
                 "licence": record.licence,
             }
             before = old.pop((file_id, record.member), None)
-            if before is not None and all(getattr(before, column) == row[column] for column in questions.COMPARED):
+            if before is not None and all(getattr(before, column) == row[column] for column in contents.COMPARED):
                 continue
             changed.append(row)
             self.sets_touched.add(set_ids[record.set.key])
@@ -368,7 +368,7 @@ class _Scan:
             self.tally.changed += before is not None
         self.tally.icons += len(records)
         self.gone += [row.id for row in old.values()]
-        write_rows(self.connection, icons, changed, by=("file_id", "member"), set_=questions.COMPARED)
+        write_rows(self.connection, icons, changed, by=("file_id", "member"), set_=contents.COMPARED)
 
     def _keep_ids_of_moved(self) -> None:
         """Give an icon that vanished here and appeared there its old id back."""
@@ -384,13 +384,13 @@ class _Scan:
                 candidates.remove(old)
                 self.sets_touched.add(old.set_id)
                 replaced.append(new.id)
-                kept.append({"old": old.id, **{column: getattr(new, column) for column in questions.PLACED}})
+                kept.append({"old": old.id, **{column: getattr(new, column) for column in contents.PLACED}})
         moved = {row["old"] for row in kept}
         self.gone = [icon for icon in self.gone if icon not in moved]
         self.connection.execute(delete(icons).where(icons.c.id.in_(selecting(self.connection, replaced))))
         if kept:
             move = update(icons).where(icons.c.id == bindparam("old"))
-            self.connection.execute(move.values({column: bindparam(column) for column in questions.PLACED}), kept)
+            self.connection.execute(move.values({column: bindparam(column) for column in contents.PLACED}), kept)
         self.tally.moved += len(kept)
         self.tally.added -= len(kept)
 
@@ -405,12 +405,12 @@ class _Scan:
 
 
 def _batches(scans: Iterable[FileScan]) -> Iterator[list[FileScan]]:
-    """Group scans so that each group holds about writer.BATCH records."""
+    """Group scans so that each group holds about contents.BATCH records."""
     n_records = 0
 
     def number(scanned: FileScan) -> int:
         nonlocal n_records
         n_records += max(1, len(scanned.records or ()))
-        return n_records // questions.BATCH
+        return n_records // contents.BATCH
 
     yield from (list(batch) for _, batch in groupby(scans, key=number))

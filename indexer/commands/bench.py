@@ -16,6 +16,7 @@ from indexer.commands.options import (
     options,
     warnings_as_lines,
 )
+from indexer.commands.program import LazyGroup
 from indexer.library.folder import Library
 from indexer.merging.manifest import KINDS
 from indexer.reports.terminal import Bars, ProgressLine
@@ -27,10 +28,9 @@ _Folder = click.Path(file_okay=False, path_type=Path)
 _Source = click.Path(exists=True, path_type=Path)
 _PARTS = ("cold", "warm", "filters", "pictures", "clients", "page", "indexes")
 _out = click.option("--out", type=_Folder, help="Folder for the report; a new one in icons-bench/ by default.")
-_repeats = click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Counted runs of each.")
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def bench() -> None:
     """Measure this machine: how fast icons are embedded and found, how fast a model learns, and what decides it.
 
@@ -51,7 +51,7 @@ _knob_options = options(
     click.argument("source", required=False, type=_Source),
     _out,
     click.option("--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2."),
-    _repeats,
+    click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Counted runs of each."),
     click.option("--set", "settings", multiple=True, metavar="KNOB=VALUE", help="Change the base. Repeatable."),
     click.option("--sweep", "sweeps", multiple=True, metavar="KNOB=V1,V2", help="Vary a knob. Repeatable."),
     click.option("--grid", "is_grid", is_flag=True, help="All combinations of the sweeps, not one at a time."),
@@ -108,9 +108,10 @@ def train(as_json: bool, **options: Any) -> None:
 
 
 def _compare(*, trains: bool, as_json: bool, **options: Any) -> None:
-    from indexer.bench.compare import Options, bench_embed, bench_train
-    from indexer.bench.knobs import EMBED, TRAIN, parse_setting, parse_sweep
-    from indexer.encoders.checkpoint import ModelChoice
+    with Bars():  # these take long on a busy machine
+        from indexer.bench.compare import Options, bench_embed, bench_train
+        from indexer.bench.knobs import EMBED, TRAIN, parse_setting, parse_sweep
+        from indexer.encoders.checkpoint import ModelChoice
 
     table, measure = (TRAIN, bench_train) if trains else (EMBED, bench_embed)
     choice = model_choice(options.pop("model"), options.pop("pretrained")) or ModelChoice.bundled()
@@ -135,7 +136,8 @@ def _conclude(report: "Report", out: Path | None, *, as_json: bool, has_charts: 
     else:
         show(report)
     if out is not None:
-        write(report, out, has_charts=has_charts)
+        with Bars():
+            write(report, out, has_charts=has_charts)
         click.echo(f"wrote {out / 'report.html'} and report.json", err=True)
     raise click.exceptions.Exit(0 if report.is_whole and not report.failed else 1)
 
@@ -158,9 +160,8 @@ def index(
     """
     from indexer.bench.compare import bench_index
 
-    options = ["--devices", devices]
-    for name, value in (("--model", model), ("--pretrained", pretrained)):
-        options += [name, str(value)] if value else []
+    asked = {"--devices": devices, "--model": model, "--pretrained": pretrained}
+    options = [part for name, value in asked.items() if value for part in (name, str(value))]
     _conclude(bench_index(sources, options=options, repeats=repeats), None, as_json=as_json)
 
 
@@ -248,12 +249,12 @@ def search(library: Library, out: Path | None, as_json: bool, **options: Any) ->
       icons lab bench search --only indexes \\
         --vectors 10000000 --kind rabitq --kind hnsw --json
     """
-    from indexer.bench.indexes import IndexOptions
-    from indexer.bench.search import SearchOptions, bench_search
-
-    kinds = options.pop("kinds") or tuple(KINDS)
-    options["indexes"] = IndexOptions(kinds, options.pop("vectors"), options["seed"])
     with warnings_as_lines(), ProgressLine() as progress:
+        from indexer.bench.indexes import IndexOptions
+        from indexer.bench.search import SearchOptions, bench_search
+
+        kinds = options.pop("kinds") or tuple(KINDS)
+        options["indexes"] = IndexOptions(kinds, options.pop("vectors"), options["seed"])
         report = bench_search(library, SearchOptions(**options), progress)
     _conclude(report, out, as_json=as_json)
 
@@ -291,8 +292,8 @@ def scale(library: Library, sizes: Sequence[int], out: Path, as_json: bool, **op
       icons lab bench scale --icons 1000000 --icons 4000000 \\
         --icons 10000000 --out /data/scale
     """
-    from indexer.bench.scale import bench_scale
-
     with warnings_as_lines(), ProgressLine() as progress:
+        from indexer.bench.scale import bench_scale
+
         report = bench_scale(library, out, sizes, progress=progress, **options)
     _conclude(report, out, as_json=as_json, has_charts=False)

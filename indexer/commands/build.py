@@ -78,12 +78,13 @@ def index(
     """
     import psutil
 
-    from indexer.reports.terminal import HEAD, TIMINGS, lines
+    from indexer.reports.terminal import HEAD, TIMINGS, Bars, lines
 
     TIMINGS.begin_anew("Starting", at=psutil.Process().create_time())
-    from indexer.commands.stages import STAGES, ProgressView
-    from indexer.embedding.planning import EmbedOptions
-    from indexer.pipeline import IndexOptions
+    with Bars():  # these take long on a busy machine
+        from indexer.commands.stages import STAGES, ProgressView
+        from indexer.embedding.planning import EmbedOptions
+        from indexer.pipeline import IndexOptions
 
     work = options["work"]
     refuse(
@@ -153,16 +154,7 @@ def worker(work: str, devices: str, watch_devices: bool) -> None:
 @click.option("--workers", type=click.IntRange(1), help="Screenshots at a time; by default one a core.")
 @library_option
 @json_option
-def add(  # noqa: PLR0913 - one option each
-    library: Library,
-    *,
-    shots: tuple[Path, ...],
-    exclude: tuple[str, ...],
-    keeps_crops: bool | None,
-    retry_failed: bool,
-    workers: int | None,
-    as_json: bool,
-) -> None:
+def add(library: Library, *, shots: tuple[Path, ...], as_json: bool, **asked: Any) -> None:
     """Look at screenshots: find their icons, and index these.
 
     SHOTS are folders or files. They are remembered: without any, all known ones are looked at again, and only what is
@@ -176,14 +168,15 @@ def add(  # noqa: PLR0913 - one option each
       icons usage add
     """
     from indexer.reports.terminal import ProgressLine
-    from indexer.screens.add import AddOptions
-    from indexer.screens.add import add as add_shots
 
-    refuse((exclude and not shots, "--exclude needs the SHOTS that it holds for; `icons usage status` lists them"))
-    how = AddOptions(shots=shots, exclude=exclude, keeps_crops=keeps_crops, retry_failed=retry_failed, workers=workers)
+    refuse(
+        (asked["exclude"] and not shots, "--exclude needs the SHOTS that it holds for; `icons usage status` lists them")
+    )
     try:
         with ProgressLine() as line:
-            summary = add_shots(library, how, line)
+            from indexer.screens import add as adding
+
+            summary = adding.add(library, adding.AddOptions(shots=shots, **asked), line)
     except KeyboardInterrupt:
         click.echo("what was finished is kept, and the same command goes on from there", err=True)
         raise
@@ -250,6 +243,5 @@ def remove(library: Library, paths: Sequence[Path], as_json: bool) -> None:
     from indexer.screens.add import remove as remove_shots
 
     manifest = remove_shots(library, paths)
-    plain = {"counts": asdict(manifest.counts), "generation": manifest.number}
-    left = counted(manifest.counts.found, "screenshot")
-    show(plain, [f"{left} left; generation {manifest.number} answers"], as_json=as_json)
+    lines = [f"{counted(manifest.counts.found, 'screenshot')} left; generation {manifest.number} answers"]
+    show({"counts": asdict(manifest.counts), "generation": manifest.number}, lines, as_json=as_json)

@@ -97,7 +97,7 @@ def _questions(library: Library) -> "Iterator[tuple[Connection, ModelChoice]]":
 
 def read_status(library: Library) -> dict[str, Any]:
     """Count icons by state, and say which encoder and generation answer, and what is known of the pictures."""
-    from indexer.catalog import questions
+    from indexer.catalog import contents
     from indexer.encoders.checkpoint import find_checkpoint
     from indexer.library.shards import read_coverage
     from indexer.merging.facets import count_traits
@@ -109,9 +109,9 @@ def read_status(library: Library) -> dict[str, Any]:
         except ModelError:
             fingerprint = "missing"
         embedded = read_coverage(library.vectors(fingerprint)).images
-        counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
-        last = questions.last_run(connection)
-        sources = [dict(row) for row in questions.count_by_source(connection)]
+        counts = contents.account(connection, fingerprint=fingerprint, embedded=embedded)
+        last = contents.last_run(connection)
+        sources = [dict(row) for row in contents.count_by_source(connection)]
     current, refused, looks = library.current(), None, None
     if current is not None:
         try:
@@ -169,27 +169,27 @@ def _spell_generation(current: int | None, others: list[int]) -> str:
 
 
 def _spell_looks(looks: dict[str, int]) -> str:
-    unknown = looks["unknown"]
-    seen = f"{looks['coloured']:,} coloured, {looks['one_colour']:,} of one colour, {looks['animated']:,} animated"
-    return seen + (f", {unknown:,} not known (an older program embedded them)" if unknown else "")
+    unknown = f", {looks['unknown']:,} not known (an older program embedded them)" if looks["unknown"] else ""
+    seen = ("coloured", "coloured"), ("one_colour", "of one colour"), ("animated", "animated")
+    return ", ".join(f"{looks[name]:,} {said}" for name, said in seen) + unknown
 
 
 def read_failures(library: Library) -> Iterator[dict[str, str]]:
     """Yield every entry without a vector and its reason."""
-    from indexer.catalog import questions
+    from indexer.catalog import contents
     from indexer.encoders.checkpoint import find_checkpoint
 
     with _questions(library) as (connection, choice):
-        found = questions.list_failures(connection, find_checkpoint(choice).fingerprint)
+        found = contents.list_failures(connection, find_checkpoint(choice).fingerprint)
         yield from ({"file": file, "reason": reason} for file, reason in found)
 
 
 def read_sources(library: Library) -> Iterator[dict[str, Any]]:
     """Yield every remembered source with its counts."""
-    from indexer.catalog import questions
+    from indexer.catalog import contents
 
     with _questions(library) as (connection, _):
-        yield from (dict(row) for row in questions.count_by_source(connection))
+        yield from (dict(row) for row in contents.count_by_source(connection))
 
 
 def examine_folder(library: Library, *, mends: bool, sample: int, as_json: bool) -> None:
@@ -198,10 +198,11 @@ def examine_folder(library: Library, *, mends: bool, sample: int, as_json: bool)
     Raises:
         click.exceptions.Exit: with 2, it is not sound.
     """
-    from indexer.doctor.examine import examine, repair
     from indexer.reports.terminal import Bars
 
     with Bars() as view:
+        from indexer.doctor.examine import examine, repair
+
         report = (repair if mends else examine)(library, sample=sample, stage=view.stage)
     say_report(report, _lines(report, mends=mends), as_json=as_json)
 

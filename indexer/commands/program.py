@@ -37,9 +37,17 @@ class _Refusal(click.ClickException):
 class LazyGroup(click.Group):
     """Imports a command when it is asked for: all of them take 30 ms more."""
 
-    def __init__(self, *arguments: Any, modules: Mapping[str, str] | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        *arguments: Any,
+        modules: Mapping[str, str] | None = None,
+        sections: Mapping[str, Sequence[str]] | None = None,
+        **settings: Any,
+    ) -> None:
         self.modules = modules or {}
         """Module of each command, which stands there under its own name."""
+        self.sections = sections
+        """Commands as the help lists them, by heading."""
         super().__init__(*arguments, **settings)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -53,21 +61,20 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(self.modules[cmd_name]), cmd_name)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by what they are for, each with its first sentence."""
+        for title, names in (self.sections or {"Commands": self.list_commands(ctx)}).items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl([(name, one.get_short_help_str(_WHOLE)) for name, one in commands if one])
+
 
 class IconsGroup(LazyGroup):
     """Ends with 2 for an error and 130 for Ctrl-C: 1 says that nothing was found."""
 
-    def __init__(
-        self,
-        *arguments: Any,
-        moved: Mapping[str, str] | None = None,
-        sections: Mapping[str, Sequence[str]] | None = None,
-        **settings: Any,
-    ) -> None:
+    def __init__(self, *arguments: Any, moved: Mapping[str, str] | None = None, **settings: Any) -> None:
         self.moved = moved or {}
         """Commands, and options behind their command, that were renamed -> what does it now."""
-        self.sections = sections or {}
-        """Commands as the help lists them, by heading."""
         super().__init__(*arguments, **settings)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -77,13 +84,6 @@ class IconsGroup(LazyGroup):
         if meant and args[0] not in known:
             raise click.UsageError(f'no command "{args[0]}"; did you mean `icons {meant[0]}`?', ctx)
         return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by what they are for, each with its first sentence."""
-        for title, names in self.sections.items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
-            with formatter.section(title):
-                formatter.write_dl([(name, one.get_short_help_str(_WHOLE)) for name, one in commands if one])
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
         """Run as a program."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import click
 
-from indexer.catalog import questions
+from indexer.catalog import contents
 from indexer.catalog.database import read_catalog
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.graphs import N_SAMPLES, carry, find_graphs, sample_pixels
@@ -132,8 +132,8 @@ def main(root: Path, text: str) -> None:
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
     engine = read_catalog(library.catalog)
     with engine.connect() as connection:
-        ids = questions.name_ids(connection)[:N_SAMPLES]
-        samples = [words for _, words in questions.words_of(connection, ids)] or ["icon"]
+        ids = contents.name_ids(connection)[:N_SAMPLES]
+        samples = [words for _, words in contents.words_of(connection, ids)] or ["icon"]
     engine.dispose()
     n = N_SAMPLES if encoder.image_size < _LARGE else _FEW_SAMPLES
     folder, pixels = library.encoder(checkpoint.fingerprint), sample_pixels(encoder.image_size, n=n)

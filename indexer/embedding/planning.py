@@ -70,10 +70,10 @@ def prepare(
 
 def choice_in_use(engine: "Engine") -> ModelChoice:
     """The encoder that this library is embedded with, the bundled one at first."""
-    from indexer.catalog import questions
+    from indexer.catalog import contents
 
     with engine.connect() as connection:
-        stored = questions.setting(connection, "model")
+        stored = contents.setting(connection, "model")
     return ModelChoice.from_json(stored) if stored else ModelChoice.bundled()
 
 
@@ -95,23 +95,23 @@ def one_precision(options: EmbedOptions, *, held: set[str]) -> AnyPrecision:
 
 def plan_missing(library: Library, engine: "Engine", draft: Plan, *, retry_failed: bool) -> Plan:
     """Write the plan of everything that icons show or bear and its encoder has neither a vector nor a failure for."""
-    from indexer.catalog import questions
+    from indexer.catalog import contents
 
     covered = read_coverage(library.vectors(draft.fingerprint))
     final = [image for image, failed in covered.failures.items() if failed.is_final and not retry_failed]
     attempt = datetime.now(UTC).isoformat() if len(final) < len(covered.failures) else ""
     with engine.begin() as connection:
         done = distinct(np.concatenate([covered.images, np.array(final, dtype=np.int64)]))
-        images = np.setdiff1d(questions.image_ids(connection), done, assume_unique=True)
-        names = np.setdiff1d(questions.text_ids(connection), covered.names, assume_unique=True)
+        images = np.setdiff1d(contents.image_ids(connection), done, assume_unique=True)
+        names = np.setdiff1d(contents.text_ids(connection), covered.names, assume_unique=True)
         n_blocks = len([*block_sizes("names", len(names)), *block_sizes("images", len(images))])
         plan = replace(draft, n_images=len(images), n_names=len(names), n_blocks=n_blocks)
         if n_blocks:
             blocks = chain(
-                cut_blocks("names", questions.words_of(connection, names), n=len(names), attempt=""),
+                cut_blocks("names", contents.words_of(connection, names), n=len(names), attempt=""),
                 cut_blocks(
                     "images",
-                    starmap(image_item, questions.locate_images(connection, images)),
+                    starmap(image_item, contents.locate_images(connection, images)),
                     n=len(images),
                     attempt=attempt,
                 ),

@@ -4,7 +4,8 @@ Pictures whose pixels are equal are one drawing in other bytes: Lucide's alert-c
 one. A search should answer with it once.
 
 A shard is a safetensors file (`ids` int64, `vectors` fp16, `failed` int64, `contents` int64, of images also `traits`
-int8, `drawings` int64 and `ink` int8) whose metadata is its receipt. A block that takes long leaves pieces on the way.
+int8, `drawings` int64, `ink` and `roughness` int8) whose metadata is its receipt. A block that takes long leaves pieces
+on the way.
 """
 
 import hashlib
@@ -51,9 +52,16 @@ class Ink(NamedTuple):
     """Sixths of the colour circle that hold coloured ink, 0 to 6."""
 
 
-TRAITS = np.dtype([*((flag, np.int8) for flag in FLAGS), ("drawing", np.int64), ("ink", np.int8, len(Ink._fields))])
-"""Flags are 1, 0, or `NOT_KNOWN`; `drawing` is `digest_of` the pixels, which equal drawings share; `ink` is
-an `Ink`, all of it `NOT_KNOWN` in shards of older programs."""
+TRAITS = np.dtype(
+    [
+        *((flag, np.int8) for flag in FLAGS),
+        ("drawing", np.int64),
+        ("ink", np.int8, len(Ink._fields)),
+        ("roughness", np.int8),
+    ]
+)
+"""Flags are 1, 0, or `NOT_KNOWN`; `drawing` is `digest_of` the pixels, which equal drawings share; `ink` is an `Ink`,
+`roughness` that of `rendering.render.Made`: both all `NOT_KNOWN` in shards of older programs."""
 NOT_KNOWN = -1
 
 
@@ -99,7 +107,9 @@ _DAMAGES = (SafetensorError, OSError, KeyError, TypeError, ValueError)
 _PIECE = "+"
 Tensors = dict[str, NDArray[Any]]
 Item = TypeVar("Item", int, bytes)
-_HASHED = ("ids", "vectors", "traits", "drawings", "ink")
+_TRAITS = {"drawings": "drawing", "ink": "ink", "roughness": "roughness"}
+"""Tensors that are a field of `TRAITS` each."""
+_HASHED = ("ids", "vectors", "traits", *_TRAITS)
 """In the order in which a receipt's hash takes them."""
 
 
@@ -400,18 +410,17 @@ def _columns(traits: NDArray[np.void] | None) -> Tensors:
     if traits is None:
         return {}
     flags = np.stack([traits[flag] for flag in FLAGS], axis=1)
-    return {"traits": flags, "drawings": traits["drawing"].copy(), "ink": traits["ink"].copy()}
+    return {"traits": flags, **{name: traits[field].copy() for name, field in _TRAITS.items()}}
 
 
 def _traits(tensors: Tensors) -> NDArray[np.void] | None:
-    """Read traits; older shards have none, or no drawings, or no ink."""
+    """Read traits; older shards have none, or no drawings, no ink or no roughness."""
     if "traits" not in tensors:
         return None
     traits = np.full(len(tensors["traits"]), NOT_KNOWN, dtype=TRAITS)
-    columns = {**dict(zip(FLAGS, tensors["traits"].T, strict=True)), "drawing": tensors.get("drawings")}
-    for field, column in {**columns, "ink": tensors.get("ink")}.items():
-        if column is not None:
-            traits[field] = column
+    held = {field: tensors[name] for name, field in _TRAITS.items() if name in tensors}
+    for field, column in (*zip(FLAGS, tensors["traits"].T, strict=True), *held.items()):
+        traits[field] = column
     return traits
 
 

@@ -70,11 +70,12 @@ ROW = np.dtype(
         ("coloured", np.int8),
         ("animated", np.int8),
         ("states", np.int8),
+        ("roughness", np.int8),
     ],
     align=True,
 )
 """Ids of icon, image and name; codes of labels; pixels; 1, 0, or -1 for not known; `NO_STYLE`, `A_STYLE` or
-`A_LOOK`, whatever is seen. Icon ids ascend."""
+`A_LOOK`, whatever is seen; `rendering.render.Made.roughness`, which older generations don't tell. Icon ids ascend."""
 NO_STYLE, A_STYLE, A_LOOK = range(3)
 """What is stated of an icon's style: nothing, something ("thin"), or one of the looks that all icons have."""
 NONE = -1
@@ -103,7 +104,7 @@ _ONE = {
 """Kinds of which an icon has one at most: the value and the title of its label, in SQL."""
 _ROWS = f"""
 SELECT icons.id, icons.image_id, icons.name_id, a.code, {NONE}, COALESCE(b.code, {NONE}),
-    COALESCE(icons.size, {NONE}), {NOT_KNOWN}, {NOT_KNOWN}, 0
+    COALESCE(icons.size, {NONE}), {NOT_KNOWN}, {NOT_KNOWN}, 0, 0
 FROM icons JOIN sets ON sets.id = icons.set_id JOIN labels a ON a.kind = 'set' AND a.value = sets.key
 LEFT JOIN labels b ON b.kind = 'licence' AND b.value = {_LICENCE}
 ORDER BY icons.id
@@ -124,6 +125,7 @@ def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDAr
         shown = traits[np.searchsorted(images, rows["image"])]
         for flag in FLAGS:
             rows[flag] = shown[flag]
+        rows["roughness"] = np.maximum(0, shown["roughness"])
         styles = dict[str | None, str | None]()  # of equal ones one is kept in memory
         stated = [styles.setdefault(style, style) for (style,) in connection.execute(_STYLES)]
         says = {style: A_LOOK if stated_look(style) else A_STYLE if style else NO_STYLE for style in styles}

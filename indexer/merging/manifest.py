@@ -383,7 +383,7 @@ class Manifest:
     files: Files
     """All others of the generation."""
     library: str = ""
-    """Id of the library (`catalog.questions.library_id`); "" in generations of older programs, which may be any's."""
+    """Id of the library (`catalog.contents.library_id`); "" in generations of older programs, which may be any's."""
 
     @classmethod
     def read(cls, generation: Generation) -> "Manifest":

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Engine
 
 from indexer.arrays import Floats, Halves, Ids, distinct
-from indexer.catalog import questions
+from indexer.catalog import contents
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import LibraryError, ShardError
 from indexer.languages.words import normalise_tag
@@ -294,8 +294,8 @@ def merge(
         stage("Merging")
         write_snapshot(library.catalog, built.catalog, embedded=embedded)
         with engine.connect() as connection:
-            counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
-            revision, library_id = questions.revision(connection), questions.library_id(connection)
+            counts = contents.account(connection, fingerprint=fingerprint, embedded=embedded)
+            revision, library_id = contents.revision(connection), contents.library_id(connection)
         stage("Reading vectors")
         vectors, drawings = _write_rows(built, library.vectors(fingerprint), fingerprint=fingerprint)
         stage("Building the index of pictures")

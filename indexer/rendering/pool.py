@@ -33,7 +33,7 @@ from indexer.arrays import Ids, Pixels, Positions
 from indexer.errors import EmbedError, IconsError, SourceError
 from indexer.library.shards import TRAITS, digest_of
 from indexer.rendering.draw_pool import Worker, beyond_memory_limit, cause_of_end, limited, serve
-from indexer.rendering.render import BLANK, decode, lay
+from indexer.rendering.render import BLANK, Made, decode, lay
 from indexer.sources.folders import reason_of
 from indexer.sources.records import PictureAddress
 from indexer.sources.source import KINDS, read_all, read_picture
@@ -131,7 +131,7 @@ def draw_all(
     if stored:
         with beyond_memory_limit(memory_bytes) if memory_bytes else nullcontext():
             read = dict(zip(stored, read_all([*stored.values()]), strict=True))
-    decoded: list[tuple[int, tuple[Pixels, bool]]] = []
+    decoded: list[tuple[int, tuple[Pixels, Made]]] = []
     for row, job in jobs:
         drawn.notes["state"][row] = STARTED
         with limited(seconds_per_item) if seconds_per_item else nullcontext():
@@ -143,13 +143,14 @@ def draw_all(
                 drawn.fail(row, BLANK)
             else:
                 drawn.pixels[row] = laid.pixels
-                traits = (laid.coloured, laid.animated, digest_of(laid.pixels), laid.ink)
+                moves, roughness = laid.made
+                traits = (laid.coloured, moves, digest_of(laid.pixels), laid.ink, roughness)
                 drawn.notes["traits"][row], drawn.notes["state"][row] = traits, DRAWN
 
 
 def _decode(
     drawn: Slots, row: int, job: Job, read: bytes | SourceError | None
-) -> Iterator[tuple[int, tuple[Pixels, bool]]]:
+) -> Iterator[tuple[int, tuple[Pixels, Made]]]:
     try:
         if isinstance(read, SourceError):
             raise read

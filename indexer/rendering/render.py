@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +40,8 @@ _COLOUR_BITS = np.uint32(0x00FFFFFF)
 """Of a pixel as a little-endian number."""
 
 
-def lay(pictures: Sequence[tuple[Pixels, bool]], *, size: int) -> "list[Rendered | None]":
-    """Lay RGB or RGBA, (height, width, 3 or 4), on the middle of squares; of each is told whether it is animated.
+def lay(pictures: "Sequence[tuple[Pixels, Made]]", *, size: int) -> "list[Rendered | None]":
+    """Lay RGB or RGBA, (height, width, 3 or 4), on the middle of squares; of each is told how it was made.
 
     None stands for a picture of which nothing shows.
     """
@@ -61,8 +61,8 @@ def lay(pictures: Sequence[tuple[Pixels, bool]], *, size: int) -> "list[Rendered
             for channel in range(3):  # a plane at a time: three times as fast as transposing
                 pixels[..., channel] = channels[:, channel % n_channels]
             coloured = np.count_nonzero(shows_colour(channels), axis=(1, 2)) > _COLOURED_SHARE * size**2
-            grounds, moves = np.where(on_light, "light", "dark").tolist(), [pictures[place][1] for place in places]
-            facts = pixels, grounds, coloured.tolist(), moves
+            grounds, made = np.where(on_light, "light", "dark").tolist(), [pictures[place][1] for place in places]
+            facts = pixels, grounds, coloured.tolist(), made
             for place, *its in zip(places, *facts, measure(channels, on_light=on_light), strict=True):
                 laid[place] = Rendered(*its)
     return laid
@@ -266,6 +266,14 @@ _CSS_DPI, _VIPS_DPI = 96, 72
 """An inch is 96 px in CSS. libvips takes it for 72 unless set, and then draws everything larger by their ratio."""
 
 
+class Made(NamedTuple):
+    """How a picture was made."""
+
+    animated: bool
+    roughness: int = 0
+    """0 of what is drawn in lines and areas; then bitmaps, the transparent ones first, the larger of them first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """One picture as the model sees it: `pixels` is uint8 RGB, (size, size, 3), C-contiguous."""
@@ -273,7 +281,7 @@ class Rendered:
     pixels: NDArray[np.uint8]
     background: Literal["light", "dark"]
     coloured: bool
-    animated: bool
+    made: Made
     ink: NDArray[np.int8]
     """How its ink lies, by which styles differ: the numbers of an `Ink`."""
 
@@ -298,8 +306,8 @@ def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
     return picture if picture.shape[2] == 4 else np.dstack([picture, np.full(picture.shape[:2], 255, np.uint8)])
 
 
-def decode(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool]:
-    """RGB or RGBA, (height, width, 3 or 4), and whether it is animated; natural size where `size` is None.
+def decode(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], Made]:
+    """RGB or RGBA, (height, width, 3 or 4), and how it was made; natural size where `size` is None.
 
     Raises RenderError as `draw` does.
     """
@@ -316,7 +324,7 @@ def decode(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool
         from indexer.rendering.styles import most_seen
 
         picture = _draw_svg(most_seen(document), size=size)
-    return picture, moves
+    return picture, Made(moves)
 
 
 @functools.cache
@@ -370,7 +378,7 @@ def _load_svg(document: bytes, *, scale: float) -> tuple[Any, int, int]:
     return image, image.width, vips.vips_lib.vips_image_get_page_height(image.pointer)
 
 
-def _draw_bitmap(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool]:
+def _draw_bitmap(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], Made]:
     """RGB or RGBA, longer side `size`, or natural size: an animation's first frame, an ICO's largest entry."""
     kind = next((kind for start, kind in _BITMAP_STARTS.items() if re.match(start, content, re.DOTALL)), None)
     if kind is None:
@@ -384,12 +392,14 @@ def _draw_bitmap(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8]
             with Image.open(io.BytesIO(_best_icon(content) if kind == "ICO" else content), formats=[kind]) as image:
                 if image.width * image.height > most_pixels:
                     raise Image.DecompressionBombError  # noqa: TRY301 - as Pillow's own
+                largest = int(4 * math.log2(max(image.size)))  # before a JPEG is decoded at a part of its size
                 picture, moves = np.asarray(_decoded(image, size=size)), _does_bitmap_move(image, kind)
                 with suppress(EOFError):
                     while moves and picture.shape[2] == 4 and not picture[..., 3].any():
                         image.seek(image.tell() + 1)
                         picture = np.asarray(_decoded(image, size=size))
-                return picture, moves
+                is_clear = picture.shape[2] == 4 and picture[..., 3].min() < 255
+                return picture, Made(moves, (1 if is_clear else 64) + max(0, 60 - largest))
         except Exception as error:  # hostile bytes make a decoder raise anything, from struct.error to IndexError
             raise RenderError(_bitmap_reason(error, kind=kind, most_pixels=most_pixels)) from error
 

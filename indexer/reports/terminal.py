@@ -29,7 +29,7 @@ from indexer.languages.words import printable
 Progress = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and of how much."""
 _PATIENCE_SECONDS = 2.0
-QUIET_SECONDS = 4.0
+QUIET_SECONDS = 3.5
 """Between two plain lines where no terminal is watching: whoever reads them never wonders for longer than five."""
 _LOOK_SECONDS = 0.25
 _LEAST_SECONDS = 1.0

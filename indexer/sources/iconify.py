@@ -334,7 +334,8 @@ class _Icons:
             elif found < target:
                 low = line.end()
             else:
-                return _behind(content, line.end() - 1)
+                start = line.end() - 1
+                return json.loads(content[start : content.find(_CLOSING, start) + len(_CLOSING)])
         return default
 
 
@@ -345,10 +346,6 @@ def _spelt(name: str) -> bytes:
 def _order(name: bytes) -> tuple[bool, int, bytes]:
     number = _INDEX.fullmatch(name)
     return (False, int(number[1]), b"") if number else (True, 0, name[1:-1])
-
-
-def _behind(content: mmap.mmap, start: int) -> Any:
-    return json.loads(content[start : content.find(_CLOSING, start) + len(_CLOSING)])
 
 
 @lru_cache(maxsize=_MOST_OPEN)

@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Ids, Positions
+from indexer.arrays import Ids, Positions, firsts_of
 from indexer.errors import IconsError, UnknownIconError, UnsupportedError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.words import normalise, normalise_tag, unprinted
@@ -394,8 +394,11 @@ def _remembered(
 
 
 def _arrange(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Arranged:
-    """Ids of all hits; one stands for its variants and for equal drawings, the first in this order."""
+    """Ids of all hits; one stands for its variants and equal drawings, the cleanest, then the first in this order."""
     ids = _ordered(opened, filters, sort)
+    roughness = opened.facets.at(ids)["roughness"]
+    if not flat and roughness.any():
+        ids = ids[np.lexsort((roughness, firsts_of(groups_of(opened, ids)[0])))]
     return cast(Arranged, ids[grouped(opened, ids, flat=flat)].astype(np.int32))
 
 

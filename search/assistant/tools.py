@@ -10,16 +10,15 @@ import logging
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from indexer.errors import IconsError, LibraryError, SourceError
 from indexer.library.named import several
 from indexer.sources.records import read_regular
+from search.code import map as mapping
 from search.code.check import Checked, check, check_text
-from search.code.map import map_icons as map_to
-from search.code.map import source_names, source_sets, target_set
 from search.code.pick import MOST_SHOWN, Pick, Picking, Written, pick_icons, read_needs, served_sets, write_picks
 from search.drawings.frameworks import AS_IT_IS, Look, framework, named_icon
 from search.drawings.write import write
@@ -28,13 +27,6 @@ from search.pictures import MAX_BYTES, drawing, pixels_of, screenshot_of
 from search.query import MOST_WITHOUT, Answer, Filters, Hit, Query, Window, refuse_empty
 from search.ranking.weights import GOOD_SCORE
 from search.screens.results import LocatedIcon
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from indexer.rendering.screenshot import Screenshot
-    from search.linting.findings import Finding
 
 MOST_HITS = 100
 """Of one answer, which an assistant reads whole, too."""
@@ -78,33 +70,20 @@ Picture = Annotated[str, Field(max_length=15_000_000)]
 _DATA = re.compile(r"data:[\w/+.-]*(;base64)?,")
 
 
-def shown_icon(picture: str, *, size: int) -> "NDArray[np.uint8]":
-    """A picture of one icon, as a query takes it.
+def _read(picture: str) -> Plain:
+    """The `content` of a picture, and the `name` by which a message calls it.
 
     Raises:
-        IconsError: it can't be read, or is no picture.
+        IconsError: it can't be read.
     """
-    content, name = _read(picture)
-    return pixels_of(content, name=name, size=size)
-
-
-def shown_screen(picture: str, *, size: int) -> "Screenshot":
-    """A picture of a whole screen; raises as `shown_icon` does."""
-    content, name = _read(picture)
-    with drawing() as pool:
-        return screenshot_of(pool, content, name=name, size=size)
-
-
-def _read(picture: str) -> tuple[bytes, str]:
-    """The bytes of a picture, and what a message calls it."""
     if found := _DATA.match(picture):
         try:
-            return base64.b64decode(picture[found.end() :], validate=True), "data: URI"
+            return {"content": base64.b64decode(picture[found.end() :], validate=True), "name": "data: URI"}
         except binascii.Error as error:
             raise IconsError(f"the data: URI of the picture is not base64 ({error})") from error
     try:
         path = Path(picture).expanduser()
-        return read_regular(path, limit=MAX_BYTES), path.name
+        return {"content": read_regular(path, limit=MAX_BYTES), "name": path.name}
     except (OSError, ValueError, RuntimeError, SourceError) as error:
         raise IconsError(f'picture "{picture[:200]}" can\'t be read: {error}') from error
 
@@ -159,7 +138,7 @@ class IconTools:
             raise IconsError("say what they are to look like: either key or picture")
         engine = self._engine
         icon = engine.find(key) if key else None
-        pixels = shown_icon(picture, size=engine.image_size) if picture else None
+        pixels = pixels_of(**_read(picture), size=engine.image_size) if picture else None
         asked, filters = Query(words=query, icon=icon, picture=pixels), Filters(sets=tuple(sets), styles=tuple(styles))
         return _answered(engine.ask(asked, filters=filters, window=Window(k=k)))
 
@@ -186,7 +165,8 @@ class IconTools:
         engine = self._engine
         chosen = framework(format) if format else None
         asked = served_sets(engine, engine.set_keys(sets), chosen.sets if chosen else ())
-        shot = shown_screen(picture, size=engine.image_size)
+        with drawing() as pool:
+            shot = screenshot_of(pool, **_read(picture), size=engine.image_size)
         found = engine.locate(shot.pixels, filters=Filters(sets=asked), k=MOST_SHOWN, icon=shot.icon)
         good = (icon.hits[0] for icon in found.named if icon.hits[0].score >= GOOD_SCORE)
         sure = {hit.id: (hit.key, hit) for hit in good if hit.is_svg}  # no framework writes bitmaps as code
@@ -206,8 +186,8 @@ class IconTools:
     ) -> Plain:
         """Find the icons of a set that stand for those of another."""
         engine = self._engine
-        asked = source_names(engine, names, source_sets(engine, [source] if source else []))
-        found = map_to(engine, asked, target_set(engine, to), progress=lambda *_: None).mappings
+        asked = mapping.source_names(engine, names, mapping.source_sets(engine, [source] if source else []))
+        found = mapping.map_icons(engine, asked, mapping.target_set(engine, to), progress=lambda *_: None).mappings
         sure = {one.source.key: one.target.name.key for one in found if one.target and not one.is_doubtful}
         others = (one for one in found if one.is_doubtful or not one.target)
         doubtful = {one.source.key: [candidate.name.key for candidate in one.candidates] for one in others}
@@ -262,7 +242,10 @@ class IconTools:
         report = lint(asked, library=self._engine.library, progress=lambda *_: None)
         most = MOST_FINDINGS if rule else MOST_OF_A_RULE
         by_rule = {rule: [one for one in report.findings if one.rule == rule][:most] for rule in report.counts}
-        findings = {rule: list(map(_linted, found)) for rule, found in by_rule.items()}
+        findings = {  # where there are several icons, the message names them
+            rule: [f"{one.icons[0].place}: {one.message}" if len(one.icons) == 1 else one.message for one in found]
+            for rule, found in by_rule.items()
+        }
         return {"findings": findings, "counts": dict(report.counts), "n_icons": report.n_icons}
 
     def list_sets(self, query: Annotated[Text, Field(description="part of a name")] = "") -> Plain:
@@ -330,8 +313,3 @@ def _checked(found: Checked) -> Plain:
     absent = [one.key for one in found.sets if not one.is_here]
     more = _stated(sets_not_in_this_library=absent, not_readable=len(found.computed) or None)
     return {"findings": lines, "n_findings": len(found.findings), "names": found.n_references, **more}
-
-
-def _linted(finding: "Finding") -> str:
-    """What is wrong, behind the file of an icon; where there are several, the message names them."""
-    return f"{finding.icons[0].place}: {finding.message}" if len(finding.icons) == 1 else finding.message

@@ -74,14 +74,13 @@ def check(  # noqa: PLR0913 - one option each
       icons check src/ --icons src/assets/icons --max-sets 1
       icons check . --sarif > icons.sarif
     """
-    from search.code.check import check as look
-    from search.code.check import checked_json, checked_sarif
+    from search.code import check as checking
 
     refuse_two(("--sarif", as_sarif), ("--json", as_json))
     engine = engine_of(library)
     with waiting() as progress:
-        checked = look(engine, places, icons=icons, max_sets=max_sets, progress=progress)
-    plain = checked_sarif(checked, base=Path.cwd()) if as_sarif else checked_json(checked)
+        checked = checking.check(engine, places, icons=icons, max_sets=max_sets, progress=progress)
+    plain = checking.checked_sarif(checked, base=Path.cwd()) if as_sarif else checking.checked_json(checked)
     at = [f"{one.path}:{one.line}:{one.column}" if one.line else one.path for one in checked.findings]
     lines = [f"{place}: {one.message}" for place, one in zip(at, checked.findings, strict=True)]
     show(plain, lines, as_json=as_json or as_sarif)

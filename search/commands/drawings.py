@@ -87,19 +87,23 @@ def export(  # noqa: PLR0913 - one option each
       icons export --from settings.json --as iconify \\
         --prefix app -o app.json
     """
-    from search.drawings.export import Options, default_place, earlier_code_points, refuse_taken, write_export
-    from search.drawings.export import export as export_icons
+    from search.drawings import export as exporting
 
     collection = _collection(keys, file, name)
-    place = out or default_place(collection, kind)
-    refuse_taken(place, replace=is_replaced)
+    place = out or exporting.default_place(collection, kind)
+    exporting.refuse_taken(place, replace=is_replaced)
     if is_replaced and not collection.code_points:
-        collection = replace(collection, code_points=earlier_code_points(place))
-    options = Options(look=look, prefix=prefix, skip_unreadable=skip_unreadable)
+        collection = replace(collection, code_points=exporting.earlier_code_points(place))
     engine = engine_of(library)
     with waiting() as progress:
-        exported = export_icons(engine, collection, kind, options, progress=progress)
-    written = write_export(exported, place, replace=is_replaced)
+        exported = exporting.export(
+            engine,
+            collection,
+            kind,
+            exporting.Options(look=look, prefix=prefix, skip_unreadable=skip_unreadable),
+            progress=progress,
+        )
+    written = exporting.write_export(exported, place, replace=is_replaced)
     if len(written) == 2:  # one file, under a name of the user's, and its licences
         remarks = (one.replace(f"{exported.main}#", f"{place.name}#") for one in exported.remarks)
         exported = replace(exported, remarks=tuple(remarks))
@@ -124,8 +128,9 @@ def _collection(keys: tuple[str, ...], file: Path | None, name: str | None) -> "
     refuse((not keys and file is None, "name icons, as lucide:bell, or a collection with --from FILE"))
     if file is not None or keys == ("-",):
         source = file or STDIN
-        name_there = _NAME if source == STDIN else source.stem
-        collection, n_again = read_collection(read_named(source, limit=MAX_BYTES), name=name_there)
+        collection, n_again = read_collection(
+            read_named(source, limit=MAX_BYTES), name=_NAME if source == STDIN else source.stem
+        )
     else:
         collection, n_again = collected(_NAME, keys)
     if n_again:
@@ -186,23 +191,23 @@ def lint(
       icons lint --set lucide --rule near-duplicate --long
       icons lint icons/ --json | jq .counts
     """
-    from indexer.reports.terminal import ProgressLine
-    from search.linting.lint import FEW, RULES, LintOptions, lines_of, lint_page
-    from search.linting.lint import lint as find
-
     if lists_rules:
+        from search.linting.lint import RULES
+
         for rule in RULES.values():
             say(f"{rule.id:<15} {rule.severity:<8} {rule.looks_at}")
         return
     is_asked = asked["folders"] or asked["sets"]
     refuse((not is_asked, "nothing to look at; give a folder of icons, or --set KEY of the library"))
     refuse_two(("--long", is_long), ("--max", most), what="all findings and some")
-    with ProgressLine() as view:
-        report = find(LintOptions(**asked), library=library, progress=view)
-        html = lint_page(report, progress=view) if page is not None else ""
+    with waiting() as progress:
+        from search.linting import lint as linting
+
+        report = linting.lint(linting.LintOptions(**asked), library=library, progress=progress)
+        html = linting.lint_page(report, progress=progress) if page is not None else ""
     if page is not None:
         write_page(html.encode(), page, option="--html")
     for pattern in report.unused_exceptions:
         say(f'Warning: the exception "{pattern}" accepts nothing', err=True)
-    show(report.to_json(), lines_of(report, most=None if is_long else most or FEW), as_json=as_json)
+    show(report.to_json(), linting.lines_of(report, most=None if is_long else most or linting.FEW), as_json=as_json)
     raise click.exceptions.Exit(1 if report.findings else 0)

@@ -344,7 +344,8 @@ def print_written(written: "Written", framework: Framework) -> None:
 def print_code(code: str, snippet: "Snippet", framework: Framework) -> None:
     """Print code as it is, but for what a terminal would obey; say what of a look could not be stated."""
     if snippet.left_out:
-        options = ", ".join(f"--{name.replace('_', '-')}" if name != "stroke" else "lines" for name in snippet.left_out)
+        said = {"stroke": "lines", "colours": "colours", "stroke_width": "--stroke-width"}
+        options = ", ".join(said.get(name, f"--{name}") for name in snippet.left_out)
         say(f"{options} left out: {framework.name} has no way to say it; --format react does", err=True)
     click.echo(printable(code, keep="\t\n") if sys.stdout.isatty() else code)
 

@@ -12,6 +12,7 @@ import click
 
 from indexer.commands.build import add, failures, remove, status
 from indexer.commands.options import NamedFile, json_option, library_option, options, refuse
+from indexer.commands.program import LazyGroup
 from indexer.errors import IconsError, RenderError
 from indexer.languages.words import counted, say
 from indexer.library.folder import Library
@@ -168,7 +169,7 @@ def _remarks(file: "LocatedFile") -> Iterator[str]:
         yield f'"{file.name}": {counted(n_doubtful, "icon")} without a good match'
 
 
-class _UsageGroup(click.Group):
+class _UsageGroup(LazyGroup):
     """What is no sub-command is asked for: `icons usage mdi:home` is `icons usage find mdi:home`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -283,17 +284,16 @@ def report(library: Library, sets: tuple[str, ...], html: Path | None, is_opened
       icons usage report --set lucide --json \\
         | jq '.foreign[] | [.icon, .n, .ours]'
     """
+    from search.screens import usage_page
     from search.screens.opened import UsageIndex
-    from search.screens.usage_page import print_report, report_page
-    from search.screens.usage_page import report as report_usage
 
     index, engine = UsageIndex.open(library.root), engine_of(library)
     with waiting() as progress, index.explaining():
-        found = report_usage(index, engine, sets, progress=progress)
-        page = report_page(index, engine, found) if html or is_opened else None
+        found = usage_page.report(index, engine, sets, progress=progress)
+        page = usage_page.report_page(index, engine, found) if html or is_opened else None
     if page is not None:
         write_page(page.encode(), html, option="--html", is_opened=is_opened)
     if as_json:
         click.echo(json.dumps(asdict(found)))
     else:
-        print_report(found)
+        usage_page.print_report(found)

@@ -293,9 +293,10 @@ def evaluate(
       icons lab evaluate --screens-from FOLDER
     """
     from indexer.reports.figures import RESAMPLES, check_page, write_page
-    from indexer.reports.terminal import ProgressLine
-    from search.evaluation.evaluate import EvaluateOptions, Subject, evaluation_json, print_summary, report_html
-    from search.evaluation.evaluate import evaluate as evaluate_subject
+    from indexer.reports.terminal import Bars, ProgressLine
+
+    with Bars():
+        from search.evaluation import evaluate as evaluating
 
     if screens_from:
         from search.evaluation.screens import evaluate_screens, print_screens
@@ -306,7 +307,7 @@ def evaluate(
         others = ", ".join(name for name, source in sources.items() if source is not ParameterSource.DEFAULT)
         refuse((others, f"--screens-from measures boxes and names in screens alone; leave out {others}"))
         with warnings_as_lines(), ProgressLine() as progress:
-            screens = evaluate_screens(Subject(library), screens_from, progress, seed=options["seed"])
+            screens = evaluate_screens(evaluating.Subject(library), screens_from, progress, seed=options["seed"])
         if as_json:
             click.echo(json.dumps({**asdict(screens), "resamples": RESAMPLES}))
         else:
@@ -315,12 +316,12 @@ def evaluate(
     if report:
         check_page(report)
     with warnings_as_lines(), ProgressLine() as progress:
-        subject = Subject(library)
-        evaluation = evaluate_subject(subject, EvaluateOptions(**options), progress)
+        subject = evaluating.Subject(library)
+        evaluation = evaluating.evaluate(subject, evaluating.EvaluateOptions(**options), progress)
     if as_json:
-        click.echo(json.dumps(evaluation_json(evaluation)))
+        click.echo(json.dumps(evaluating.evaluation_json(evaluation)))
     else:
-        print_summary(evaluation)
+        evaluating.print_summary(evaluation)
     if report:
-        write_page(report, report_html(evaluation, subject.corpus.content_of))
+        write_page(report, evaluating.report_html(evaluation, subject.corpus.content_of))
         say(f"wrote {report}", err=True)

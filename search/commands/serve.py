@@ -45,14 +45,13 @@ def serve(library: Library, upload_mb: float | None, **options: Any) -> None:
       ICONS_TOKEN=secret icons serve --host 0.0.0.0 --port 80
       curl 'http://127.0.0.1:8000/api/v1/search?q=go+back&k=3'
     """
+    from search.web import serve as serving
     from search.web.connections import Limits
-    from search.web.serve import ServeOptions
-    from search.web.serve import serve as run
 
     limits = {name: options.pop(name) for name in ("threads", "waiting", "seconds")}
     limits["upload_bytes"] = None if upload_mb is None else round(upload_mb * 1e6)
     chosen = {name: value for name, value in limits.items() if value is not None}
-    run(library, ServeOptions(limits=Limits(**chosen), **options))
+    serving.serve(library, serving.ServeOptions(limits=Limits(**chosen), **options))
 
 
 @click.command()

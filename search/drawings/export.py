@@ -150,6 +150,8 @@ def export(
         made = make_font(material, collection.code_points)
     else:
         made = _MAKERS[kind](material)
+    still = [LeftOut(hit.key, "stands still") for hit in hits if hit.animated and kind == "font"]
+    remarks += [f"stand still in a font, and move in every other export: {keys_of(still)}"] * bool(still)
     files = {**made.files, LICENCES: licence_file(terms, name=collection.name).encode()}
     facts = {key: made.facts.get(key, {}) for key in keys}
     files[COLLECTION] = collection.as_file(facts, kind=kind, files=sorted([*files, COLLECTION]))

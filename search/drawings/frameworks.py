@@ -349,8 +349,9 @@ def framework(name: str) -> Framework:
     if found is None:
         from difflib import get_close_matches
 
-        near = get_close_matches(plain, [*FRAMEWORKS, *_ALSO], n=_NEAR, cutoff=0.5) or [*FRAMEWORKS]
-        raise IconsError(f'no format "{name}"; near: {", ".join(dict.fromkeys(_ALSO.get(one, one) for one in near))}')
+        near = get_close_matches(plain, [*FRAMEWORKS, *_ALSO], n=_NEAR, cutoff=0.5)
+        known = dict.fromkeys(_ALSO.get(one, one) for one in near or FRAMEWORKS)
+        raise IconsError(f'no format "{name}"; {"near" if near else "there are"}: {", ".join(known)}')
     return found
 
 

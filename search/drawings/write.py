@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from indexer.errors import IconsError
+from search.drawings.clean import clean_tree
 from search.drawings.frameworks import Export, Framework, Look, NamedIcon, exported, iconify_key, local_names
 from search.drawings.licences import HYPHENS, unique
-from search.drawings.markup import DRAWINGS, REACT_IMPORT, slug
+from search.drawings.markup import DRAWINGS, REACT_IMPORT, has_own_colours, slug
 from search.drawings.shapes import ENDS
 
 
@@ -24,7 +25,8 @@ class Snippet:
     install: str | None
     """The command that installs what is imported; None where nothing is."""
     left_out: tuple[str, ...] = ()
-    """What of the look this framework can't state, by the names of its fields; "stroke": that lines are drawn."""
+    """What of the look this framework can't state, by the names of its fields; "stroke": that lines are drawn;
+    "colours": those of the drawing itself."""
 
 
 _STROKED = re.compile(rb"\bstroke\s*[=:]\s*[\"']?\s*(?!none|transparent)[\w#]")
@@ -148,8 +150,11 @@ def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Wri
     if framework.name == "css" and look.colour and not all("var(--icon)" in use for use in uses):
         left_out = ("colour",)  # it is drawn in its own
     elif framework.name == "path":  # numbers alone
-        is_stroked = any(_STROKED.search(icon.svg or b"") for icon in icons)
-        left_out = (*(("stroke",) if is_stroked else ()), *_stated(framework, look)[1])
+        lost = {
+            "stroke": any(_STROKED.search(icon.svg or b"") for icon in icons),
+            "colours": any(has_own_colours(clean_tree(icon, look)) for icon in icons),
+        }
+        left_out = (*(name for name, is_lost in lost.items() if is_lost), *_stated(framework, look)[1])
     return [REACT_IMPORT] if framework.name == "react" else [], uses, [], left_out
 
 

@@ -18,7 +18,7 @@ from indexer.arrays import Floats, Ids, Mask, Positions, distinct, rows_by_id
 from indexer.errors import LibraryError
 from indexer.library.folder import Generation
 from indexer.library.shards import FLAGS
-from indexer.merging.facets import NONE, SEVERAL, natural_ranks, places_by_name, read_array
+from indexer.merging.facets import NONE, ROW, SEVERAL, natural_ranks, places_by_name, read_array
 from indexer.merging.lexicon import Lexicon, says_all
 from indexer.merging.manifest import IndexFacts
 from indexer.merging.vector_index import REFINED_PER_HIT, Neighbours, VectorIndex
@@ -100,7 +100,10 @@ class Facets(IconTable):
 
     def column(self, name: str) -> NDArray[Any]:
         """One field of all rows, by ascending icon id: contiguous, which is quicker to go through."""
-        column: NDArray[Any] = self.keep(name, lambda: np.ascontiguousarray(self.rows[name]))
+        is_told = name in (self.rows.dtype.names or ())  # older generations don't tell all
+        column: NDArray[Any] = self.keep(
+            name, lambda: np.ascontiguousarray(self.rows[name]) if is_told else np.zeros(len(self), ROW[name])
+        )
         return column
 
     def positions(self, ids: Ids) -> Positions:

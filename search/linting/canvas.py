@@ -73,9 +73,8 @@ _OFF_GRID = 1e-3
 
 def _spell_view_box(stated: tuple[Box, bool]) -> str:
     box, is_stated = stated
-    if is_stated:
-        return f'"{" ".join(map(number, box))}"'
-    return f"missing (width and height say {number(box[2])} x {number(box[3])})" if box[2] else "missing"
+    beside = f" (width and height say {number(box[2])} x {number(box[3])})" if box[2] else ""
+    return f'"{" ".join(map(number, box))}"' if is_stated else f"missing{beside}"
 
 
 def find_off_centre(group: Group) -> Iterator[Violation]:

@@ -119,7 +119,11 @@ def excess(document: bytes, root: Element, *, side: float) -> dict[str, int]:
         + _count(
             [root],
             goes=lambda one: one.tag == "metadata" or _is_of_editor(one.tag.rpartition("}")[0]),
-            inside=_bytes_of_editors,
+            inside=lambda one: sum(
+                _length(name) + len(value) + 4
+                for name, value in one.items()
+                if name == "data-name" or _is_of_editor(name.rpartition("}")[0])
+            ),
         ),
         "unused ids and definitions": _unused(document, root),
         "digits": _digits(root, decimals=3 if side < 128 else 2 if side < 1024 else 1),
@@ -148,15 +152,6 @@ def _length(name: str) -> int:
 
 def _is_of_editor(name: str) -> bool:
     return any(editor in name.lower() for editor in _EDITORS)
-
-
-def _bytes_of_editors(element: Element) -> int:
-    """Bytes of an element's attributes that only editors read."""
-    return sum(
-        _length(name) + len(value) + 4
-        for name, value in element.items()
-        if name == "data-name" or _is_of_editor(name.rpartition("}")[0])
-    )
 
 
 def _unused(document: bytes, root: Element) -> int:
@@ -326,7 +321,11 @@ def read_drawing(content: bytes) -> Drawing | None:
         stroke_widths=frozenset(round(shape.stroke_width, 3) for shape in stroked),
         caps=frozenset(shape.style.get("stroke-linecap", "butt") for shape in stroked),
         joins=frozenset(shape.style.get("stroke-linejoin", "miter") for shape in stroked),
-        radii=frozenset(shape.corner_radius for shape in shapes if shape.element.tag == "rect"),
+        radii=frozenset(
+            round(length(shape.element.get("rx") or shape.element.get("ry")) * shape.scale, 3)
+            for shape in shapes
+            if shape.element.tag == "rect"
+        ),
         paints=frozenset(_paints(shapes, elements)),
         extent=_extent(shapes, elements),
         corners=tuple(corner for shape in shapes for corner in shape.placed(shape.outline.corners)),
@@ -357,11 +356,6 @@ class _Shape:
         if self.style.get("stroke", "none") in ("none", "transparent") or self.style.get("stroke-opacity") == "0":
             return 0.0
         return length(self.style.get("stroke-width"), 1.0) * self.scale
-
-    @property
-    def corner_radius(self) -> float:
-        """Of a rectangle, in units of the canvas."""
-        return round(length(self.element.get("rx") or self.element.get("ry")) * self.scale, 3)
 
     @property
     def fill(self) -> str:

@@ -233,7 +233,9 @@ def inspect(files: Sequence[IconFile], *, encoder: PairEncoder | None, progress:
                 depth, is_dark = depth_of(_shrunk(chunk.pixels, GRID))
                 for row in rows[is_dark].tolist():
                     icons[row].is_on_dark = True
-                masks[rows], boxes[rows] = np.packbits(depth >= _HALF, axis=2), boxes_of(depth)
+                masks[rows] = np.packbits(depth >= _HALF, axis=2)
+                (left, right), (top, bottom) = _ends(depth.max(axis=1)), _ends(depth.max(axis=2))
+                boxes[rows] = np.stack([left, top, right, bottom], axis=1)
                 drawn[rows] = chunk.traits["drawing"]
                 if encoder is not None:
                     some = encoder.pictures(_shrunk(chunk.pixels, encoder.image_size))
@@ -291,15 +293,11 @@ def depth_of(pixels: Pixels) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     return np.asarray(depth, np.uint8), is_dark
 
 
-def boxes_of(depth: NDArray[np.uint8]) -> Boxes:
-    """Boxes around the ink. A pixel at its edge counts by how much ink it has, so they are finer than pixels."""
-    across, down = depth.max(axis=1), depth.max(axis=2)
-    (left, right), (top, bottom) = _ends(across), _ends(down)
-    return np.stack([left, top, right, bottom], axis=1).astype(np.float32)
-
-
 def _ends(profile: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Where ink begins and ends along an axis, (n, side) -> shares of the side."""
+    """Where ink begins and ends along an axis, (n, side) -> shares of the side.
+
+    A pixel at its edge counts by how much ink it has, so they are finer than pixels.
+    """
     n, side = profile.shape
     has_ink = profile > 8
     first = has_ink.argmax(axis=1)

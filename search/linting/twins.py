@@ -74,7 +74,11 @@ def _candidates(group: Group, rows: NDArray[np.int64]) -> Iterator[tuple[int, in
     """Pairs that look alike to the encoder, or on a coarse grid."""
     if not len(rows):
         return
-    coarse, vectors = _coarse(group, rows), group.seen.vectors[rows]
+    # Ink on a grid of 16 x 16, each row of length 1 about its mean.
+    cells = np.stack([group.ink(row).reshape(16, 8, 16, 8).mean(axis=(1, 3)).ravel() for row in rows])
+    cells -= cells.mean(axis=1, keepdims=True)
+    coarse = np.asarray(cells / (np.linalg.norm(cells, axis=1, keepdims=True) + 1e-9), np.float32)
+    vectors = group.seen.vectors[rows]
     for start in range(0, len(rows), _BLOCK):
         block = slice(start, start + _BLOCK)
         alike = coarse[block] @ coarse[start:].T > _LEAST_CORRELATION
@@ -82,13 +86,6 @@ def _candidates(group: Group, rows: NDArray[np.int64]) -> Iterator[tuple[int, in
             alike |= vectors[block] @ vectors[start:].T > _LEAST_COSINE
         for one, other in np.argwhere(np.triu(alike, 1)).tolist():
             yield int(rows[start + one]), int(rows[start + other])
-
-
-def _coarse(group: Group, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Ink on a grid of 16 x 16, each row of length 1 about its mean."""
-    cells = np.stack([group.ink(row).reshape(16, 8, 16, 8).mean(axis=(1, 3)).ravel() for row in rows])
-    cells -= cells.mean(axis=1, keepdims=True)
-    return np.asarray(cells / (np.linalg.norm(cells, axis=1, keepdims=True) + 1e-9), np.float32)
 
 
 def _near(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float | None:

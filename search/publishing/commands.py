@@ -46,9 +46,10 @@ def publish(library: "Library", address: str, sends_pictures: bool | None, repli
         --library milvus://localhost:19530/icons
     """
     from indexer.reports.terminal import ProgressLine
-    from search.publishing.publish import publish as send
 
     with ProgressLine() as view:
+        from search.publishing.publish import publish as send
+
         found = send(library, address, sends_pictures=sends_pictures, replicas=replicas, progress=view)
     if as_json:
         click.echo(json.dumps(asdict(found)))

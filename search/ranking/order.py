@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Positions, firsts_of
 from indexer.library.bundled import bundled
@@ -98,6 +99,13 @@ def stand_ins(firsts: Positions, *wanted: Mask) -> Mask:
         has_any[firsts[may & chosen]] = True
         may &= chosen | ~has_any[firsts]
     return may
+
+
+def cleanest(firsts: Positions, roughness: NDArray[np.int8], may_stand: Mask) -> Mask:
+    """Of those that may stand for their variants the least rough ones: a drawing before a photograph of it."""
+    least = np.full(len(firsts), np.iinfo(np.int8).max)
+    np.minimum.at(least, firsts[may_stand], roughness[may_stand])
+    return np.asarray(may_stand & (roughness == least[firsts]))
 
 
 def group_many(variants: Ids, drawings: Ids) -> Positions:

@@ -22,6 +22,7 @@ from search.ranking.combine import ScoreCutoff, best_stated, best_unseen, weigh
 from search.ranking.features import Rows, features, of_keywords
 from search.ranking.order import (
     before_variants,
+    cleanest,
     first_of_groups,
     grouped,
     groups_of,
@@ -180,8 +181,9 @@ class Results:
         has_no_other = np.array([*(look == style for look in facets.labels("look").values), False])[known["look"]]
         is_plain = is_in & (known["states"] == (A_LOOK if style else NO_STYLE))
         variants = facets.variants(known)
-        may_stand = stand_ins(firsts_of(variants), is_asked, is_in & has_no_other if style else is_plain, is_plain)
-        return before_variants(rows, variants, may_stand)
+        firsts = firsts_of(variants)
+        may_stand = stand_ins(firsts, is_asked, is_in & has_no_other if style else is_plain, is_plain)
+        return before_variants(rows, variants, cleanest(firsts, known["roughness"], may_stand))
 
     def _followed_by(self, new: Rows) -> Rows:
         """The hits, and behind them those of others that are no variants of theirs and show other drawings."""

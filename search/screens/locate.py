@@ -20,6 +20,7 @@ from search.answering.answer import as_hits
 from search.generation.opened import Opened, forgetful
 from search.pictures import MAX_BYTES, drawing, screenshot_of
 from search.query import Filters, Hit, refuse_late
+from search.ranking import weights
 from search.ranking.combine import least_score, weigh_looks
 from search.ranking.features import Rows, rows_of
 from search.ranking.order import SetPriority, group_many, groups_of, ranked, replaced
@@ -77,13 +78,16 @@ class _Naming:
         if only is not None:
             nears = opened.pictures.search_many(vectors, k=n, only=only)
         found: dict[int, tuple[Rows, Ids]] = {}
-        left = list(range(len(vectors)))
+        left, candidates = list(range(len(vectors))), self._candidates(nears)
+        expected = self._expected(candidates)
         while left:
             refuse_late()
             places, left = left, []
-            for place, near, every in zip(places, nears, self._candidates(nears), strict=True):
+            for place, near, every in zip(places, nears, candidates, strict=True):
                 least = _least(every, best[place], min_score)
+                every["evidence"] += expected[opened.facets.at(every["icon"])["set"]]
                 hits = ranked(every[every["score"] >= least])
+                hits["confidence"] = np.minimum.accumulate(hits["confidence"])
                 variants, drawings = groups_of(opened, hits["icon"])
                 kept = group_many(variants, drawings)[:k]
                 found[place] = hits[kept], variants[kept]
@@ -93,7 +97,17 @@ class _Naming:
                     left.append(place)
             n = min(_MOST_NEAREST, STEP * n)
             nears = opened.pictures.search_many(vectors[left], k=n, only=only) if left else []
+            candidates = self._candidates(nears) if left else []
         return [found[place] for place in range(len(vectors))]
+
+    def _expected(self, candidates: Sequence[Rows]) -> Floats:
+        """What speaks for each set's icons beforehand: for those of the set that most of several crops agree on."""
+        best = [rows["evidence"].max(initial=-np.inf) - weights.OWN_SET for rows in candidates]
+        near = [rows["icon"][rows["evidence"] >= least] for rows, least in zip(candidates, best, strict=True)]
+        agreed = [np.unique(self.opened.facets.at(icons)["set"]) for icons in near]
+        votes = np.bincount(np.concatenate(agreed), minlength=len(self.opened.facets.labels("set").values))
+        is_agreed = (votes == votes.max()) & (votes > max(1, len(candidates) / 2))
+        return np.where(np.cumsum(is_agreed) * is_agreed == 1, np.float32(weights.OWN_SET), np.float32(0))
 
     def _candidates(self, nears: list[Neighbours]) -> list[Rows]:
         """The icons that show what is near to each crop."""
@@ -117,10 +131,8 @@ class _Naming:
 
 def _least(found: Rows, best: float, min_score: float | None) -> float:
     """From which score on an icon is a hit: by the best of all icons, else by the best that the filters leave."""
-    if min_score is not None:
-        return min_score
     least, own = least_score(best), float(found["score"].max(initial=0))
-    return least if own >= least else least_score(own)
+    return min_score if min_score is not None else least if own >= least else least_score(own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +229,10 @@ def locate_icons(
     """
     kind, found = _found(opened, pixels, icon, options.as_kind)
     order = reading_order(found.boxes.corners)
-    boxes = found.boxes.at(order)
     named = name_crops(opened, found.vectors[order], options.filters, sets, k=options.k, min_score=options.min_score)
     icons = [
         LocatedIcon(Box.around(corners), round(float(score), 4), hits)
-        for corners, score, hits in zip(boxes.corners, boxes.scores, named, strict=True)
+        for corners, score, hits in zip(found.boxes.corners[order], found.boxes.scores[order], named, strict=True)
     ]
     height, width = pixels.shape[:2]
     return LocatedPicture(width, height, kind, icons, found.n_found, found.n_found > len(icons))

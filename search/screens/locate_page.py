@@ -170,7 +170,17 @@ def located_page(
             frames="\n".join(_frames(file.located, numbered)),
         )
         shots.append(shot)
-        panels += [_panel(number, icon, pictures) for number, icon in numbered]
+        panels += [
+            _PANEL.format(
+                number=number,
+                title=shown(icon.hits[0].name)
+                if icon.is_sure
+                else ("No good match; these come nearest." if icon.hits else "Nothing in the library is near."),
+                place=f"<small>{icon.box.extent.replace('x', ' x ')} px at {icon.box.left}, {icon.box.top}</small>",
+                hits="".join(_hit(hit, pictures, is_first=place == 0) for place, hit in enumerate(icon.hits)),
+            )
+            for number, icon in numbered
+        ]
     return _PAGE.format(
         digest=base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode("ascii"),
         title=shown(files[0].name if len(files) == 1 else f"{len(files):,} screenshots"),
@@ -203,17 +213,6 @@ def _frames(located: LocatedPicture, numbered: Sequence[tuple[int, LocatedIcon]]
             box=" ".join(map(str, icon.box)),
             style=icon.box.style(located.width, located.height),
         )
-
-
-def _panel(number: int, icon: LocatedIcon, pictures: Pictures) -> str:
-    return _PANEL.format(
-        number=number,
-        title=shown(icon.hits[0].name)
-        if icon.is_sure
-        else ("No good match; these come nearest." if icon.hits else "Nothing in the library is near."),
-        place=f"<small>{icon.box.extent.replace('x', ' x ')} px at {icon.box.left}, {icon.box.top}</small>",
-        hits="".join(_hit(hit, pictures, is_first=place == 0) for place, hit in enumerate(icon.hits)),
-    )
 
 
 def _hit(hit: Hit, pictures: Pictures, *, is_first: bool) -> str:

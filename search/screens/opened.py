@@ -32,6 +32,7 @@ from search.generation.backend import Ability
 from search.generation.opened import Opened
 from search.pictures import drawing
 from search.query import Filters, Hit, Query, Window, refuse_empty
+from search.ranking import weights
 from search.screens.results import Box, Use, Uses
 
 
@@ -163,8 +164,6 @@ class UsageIndex:
             return file.read(end - start)
 
 
-OWN_SET = 1.0
-"""Log-odds by which an icon of one's own set comes before an equally like one of another: it is what one expects."""
 _LONGEST_SIDE = 1_600
 """Pixels on a page."""
 
@@ -260,7 +259,7 @@ def _judge_icon(index: UsageIndex, opened: Opened, icon: int) -> Judged:
     in_set = (index.vectors(drawings) @ rivals.T).max(axis=1, initial=-1)
     elsewhere = _rivals(index, opened, drawings, images[variants])
     likeness = cosines.max(axis=1, initial=-1)
-    scores = np.minimum(index.is_icon(likeness, in_set), index.is_icon(likeness, elsewhere, expected=OWN_SET))
+    scores = np.minimum(index.is_icon(likeness, in_set), index.is_icon(likeness, elsewhere, expected=weights.OWN_SET))
     return drawings, scores, facets.column("icon")[variants[cosines.argmax(axis=1)]]
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from conftest import Build, disc
 from faults import Stages, copy_library
 
-from indexer.catalog import questions
+from indexer.catalog import contents
 from indexer.catalog.database import _copy_in_memory, open_catalog
 from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import scan as scan_sources
@@ -42,7 +42,7 @@ def test_files_that_change_and_vanish_while_they_are_scanned_are_right_after_the
     build: Build, library: Library, icon_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first report comes when some files were read and others were not."""
-    monkeypatch.setattr(questions, "BATCH", 4)
+    monkeypatch.setattr(contents, "BATCH", 4)
     for number in range(8):
         (icon_folder / f"many-{number}.svg").write_text(disc(3 + 2 * number, 20))
     paths = sorted(icon_folder.glob("many-*.svg"))

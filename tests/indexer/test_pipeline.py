@@ -15,7 +15,7 @@ from conftest import Build, Silent, build_library, disc, draw_icons, svg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.catalog import questions
+from indexer.catalog import contents
 from indexer.catalog.database import open_catalog
 from indexer.commands.library import read_failures, read_sources, read_status
 from indexer.embedding.planning import EmbedOptions
@@ -323,7 +323,7 @@ def test_a_file_that_changed_since_the_scan_fails_and_the_next_run_mends_it(
     options = _options(icon_folder, tiny_model)
     scan(library, options, Silent())
     with open_catalog(library.catalog).begin() as connection:
-        questions.store_setting(connection, "model", ModelChoice(f"local-dir:{tiny_model}").to_json())
+        contents.store_setting(connection, "model", ModelChoice(f"local-dir:{tiny_model}").to_json())
     (icon_folder / "dot-b.svg").write_text(disc(1, 1))
     (icon_folder / "dot-c.svg").unlink()
     (icon_folder / "copy-of-dot.svg").unlink()  # the first of two icons that show one picture

@@ -167,7 +167,7 @@ class MilvusTable(IconTable):
         for name in DTYPE.names or ():
             field = {"icon": "id", "name": "name_id"}.get(name, name)
             is_label = name in ("set", "look", "licence")
-            decoded[name] = [self.code(name, row[field]) if is_label else row[field] for row in rows]
+            decoded[name] = [self.code(name, row[field]) if is_label else row.get(field, 0) for row in rows]
         return decoded
 
     def _keep(self, rows: NDArray[np.void], *, base: NDArray[np.void]) -> NDArray[np.void]:

@@ -18,7 +18,8 @@ from old_schema import migrate
 from sqlalchemy import Engine, select, text
 
 from data.making.language.writing import write_dictionary
-from indexer.catalog import questions
+from indexer.catalog import contents
+from indexer.catalog.contents import ReadSet, text_ids, words_of
 from indexer.catalog.database import (
     REVISION,
     connect_to_read,
@@ -31,7 +32,6 @@ from indexer.catalog.database import (
     sets,
     sources,
 )
-from indexer.catalog.questions import ReadSet, text_ids, words_of
 from indexer.catalog.scan import _MANY, ScanTally, forget, move, remember, scan
 from indexer.errors import LibraryError, SourceError
 from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning
@@ -48,10 +48,10 @@ def _remember(engine: Engine, folder: Path, *exclude: str, names_language: str =
         remember(connection, folder, exclude=exclude, names_language=names_language)
 
 
-def _index(engine: Engine, *folders: Path) -> ScanTally:
+def _index(engine: Engine, *folders: Path, language: str = "auto", dictionary: Dictionary | None = None) -> ScanTally:
     for folder in folders:
-        _remember(engine, folder)
-    return scan(engine)
+        _remember(engine, folder, names_language=language)
+    return scan(engine, dictionary=dictionary)
 
 
 def _forget(engine: Engine, place: Path) -> int:
@@ -67,7 +67,7 @@ def _icons(engine: Engine) -> dict[str, tuple[int, int, str]]:
 
 def _revision(engine: Engine) -> int:
     with engine.connect() as connection:
-        return questions.revision(connection)
+        return contents.revision(connection)
 
 
 def test_a_first_scan_adds_every_icon_and_a_second_finds_nothing_new(engine: Engine, icon_folder: Path) -> None:
@@ -238,8 +238,7 @@ def test_a_source_that_lost_more_than_half_of_a_thousand_icons_stays_as_it_was(
         assert _change_set(engine, file, before, after) == told
     file.write_text(_set_of(*(f"other-{number}" for number in range(20))))
     assert scan(engine).kept == [], "as many others are there"
-    assert _change_set(engine, file, 20, 8) == (0, [command])
-    assert _forget(engine, file) == 20
+    assert _change_set(engine, file, 20, 8) == (0, [command]) and _forget(engine, file) == 20
     _remember(engine, file, "it's", names_language="en")
     tally = scan(engine)
     assert (tally.added, tally.kept) == (8, [])
@@ -317,12 +316,6 @@ def draw(folder: Path, names_: Sequence[str]) -> None:
         (folder / f"{name}.svg").write_text(disc(3 + len(name), 1 + sum(map(ord, name)) % 20))
 
 
-def index(engine: Engine, folder: Path, *, language: str = "auto", dictionary: Dictionary | None = None) -> ScanTally:
-    with engine.begin() as connection:
-        remember(connection, folder, exclude=(), names_language=language)
-    return scan(engine, dictionary=dictionary)
-
-
 def called(engine: Engine) -> dict[str, Called]:
     columns = (names.c.words, names.c.own, names.c.language, names.c.others)
     query = select(icons.c.name, *columns).select_from(icons.join(names))
@@ -338,7 +331,7 @@ def texts(engine: Engine) -> dict[str, int]:
 
 def test_a_german_folder_is_called_in_english_and_keeps_its_own_words(engine: Engine, folder: Path) -> None:
     draw(folder, [*GERMAN, "xqvzrt"])
-    assert index(engine, folder).read == [ReadSet("icons", {"de": 8}, (), ("xqvzrt",))]
+    assert _index(engine, folder).read == [ReadSet("icons", {"de": 8}, (), ("xqvzrt",))]
     expected = {
         "pfeil-links": ("arrow left", "pfeil links", "de"),
         "Benutzer_hinzufügen": ("user add", "benutzer hinzufügen", "de"),
@@ -353,14 +346,13 @@ def test_a_german_folder_is_called_in_english_and_keeps_its_own_words(engine: En
 
 def test_an_english_folder_has_no_trace_of_other_languages(engine: Engine, folder: Path) -> None:
     draw(folder, [*ENGLISH_NAMES, "hut", "gift", "chat", "pfeil", "slack"])
-    assert index(engine, folder).read == []
-    assert {call[1:] for call in called(engine).values()} == {("", "", "")}
+    assert _index(engine, folder).read == [] and {call[1:] for call in called(engine).values()} == {("", "", "")}
     assert texts(engine).keys() == {name.replace("-", " ") for name in called(engine)}
 
 
 def test_the_language_of_a_set_may_turn_when_icons_come_and_go(engine: Engine, folder: Path) -> None:
     draw(folder, [*ENGLISH_NAMES, *GERMAN[:1]])
-    index(engine, folder)
+    _index(engine, folder)
     assert called(engine)["pfeil-links"][0] == "pfeil links"
     draw(folder, GERMAN)
     scan(engine)
@@ -373,13 +365,12 @@ def test_the_language_of_a_set_may_turn_when_icons_come_and_go(engine: Engine, f
 
 def test_what_is_stated_holds_until_the_source_is_given_again(engine: Engine, folder: Path) -> None:
     draw(folder, ["arrow-left", "settings", "overview", "delete", "add-user", "pfeil-links"])
-    index(engine, folder, language="de")
+    _index(engine, folder, language="de")
     assert called(engine)["pfeil-links"][0] == "arrow left"
     before = _revision(engine)
     assert (scan(engine).read, _revision(engine)) == ([ReadSet("icons", {"de": 1}, ())], before)
-    index(engine, folder, language="en")
-    assert called(engine)["pfeil-links"][0] == "pfeil links"
-    assert _revision(engine) > before
+    _index(engine, folder, language="en")
+    assert called(engine)["pfeil-links"][0] == "pfeil links" and _revision(engine) > before
 
 
 def test_another_dictionary_reads_anew_and_what_comes_out_alike_stays(
@@ -392,7 +383,7 @@ def test_another_dictionary_reads_anew_and_what_comes_out_alike_stays(
         meanings = {word: [Meaning(frozenset(("de",)), ((english, 1.0),))] for word, english in known}
         write_dictionary(tmp_path / f"{ordner}.bin", meanings, names={"de": "German", ENGLISH: "English"})
         dictionaries.append(Dictionary(tmp_path / f"{ordner}.bin"))
-    index(engine, folder, dictionary=dictionaries[0])
+    _index(engine, folder, dictionary=dictionaries[0])
     before, ids = called(engine), _name_ids(engine)
     scan(engine, dictionary=dictionaries[0])
     assert called(engine) == before
@@ -412,7 +403,7 @@ def test_tags_are_told_in_english_and_stay_as_they_are_stated(engine: Engine, fo
     tags = {"a": ["flèche", "gauche"], "b": ["corbeille", "Paramètres"], "c": ["house"]}
     rows = [{"file_path": f"{name}.svg", "name": f"glyph {name}", "tags": tags[name]} for name in tags]
     (folder / "team.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    assert index(engine, folder / "team.jsonl").read == [ReadSet("team", {}, ("fr",))]
+    assert _index(engine, folder / "team.jsonl").read == [ReadSet("team", {}, ("fr",))]
     with engine.connect() as connection:
         found = {row.name: (row.tags, row.english_tags) for row in connection.execute(select(icons))}
     assert found == {
@@ -428,15 +419,14 @@ def test_words_have_a_row_each_once_and_keep_it_while_no_icon_states_them(engine
     def state(**tags: str) -> dict[str, int]:
         rows = [f'{name}.svg,{name},"{tags.get(name[-1], "")}"' for name in ("dot-a", "dot-b", "arrow-up")]
         (folder / "icons.csv").write_text("\n".join(["file_path,name,tags", *rows]))
-        index(engine, folder / "icons.csv")
+        _index(engine, folder / "icons.csv")
         return texts(engine)
 
     named = state()
     assert named.keys() == {"dot a", "dot b", "arrow up"}
     tagged = state(a="Round, full  moon", b="round, e-mail", p="DOT A; ->")
     assert tagged.keys() == named.keys() | {"round", "full moon", "e mail", "->"}
-    assert len({*tagged.values()}) == len(tagged)
-    assert state(a="ROUND") == {**named, "round": tagged["round"]}
+    assert len({*tagged.values()}) == len(tagged) and state(a="ROUND") == {**named, "round": tagged["round"]}
     assert state(a="Round, full  moon", b="round, e-mail", p="DOT A; ->") == tagged
 
 
@@ -459,8 +449,8 @@ def test_whatever_was_there_before_names_are_read_as_in_a_new_catalog(
         for path in (folder / "icons").iterdir():
             path.unlink()
         draw(folder / "icons", sorted({*wanted, "always"}))
-        index(updated, folder / "icons", language=language)
-    index(anew, folder / "icons", language=history[-1][1])
+        _index(updated, folder / "icons", language=language)
+    _index(anew, folder / "icons", language=history[-1][1])
     assert (called(updated), texts(updated).keys()) == (called(anew), texts(anew).keys())
 
 

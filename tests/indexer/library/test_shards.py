@@ -51,7 +51,11 @@ def _write(
     vectors = np.arange(len(ids) * 4, dtype=np.float16).reshape(-1, 4)
     path = folder / f"{kind}-{name}.safetensors"
     failed = {item: why if isinstance(why, Failed) else Failed(why, True) for item, why in failures.items()}
-    known = None if traits is None else np.array([(*trait, [trait[2]] * len(Ink._fields)) for trait in traits], TRAITS)
+    known = (
+        None
+        if traits is None
+        else np.array([(*trait, [trait[2]] * len(Ink._fields), trait[2]) for trait in traits], TRAITS)
+    )
     shard = Shard(kind, np.array(ids), vectors, failed, known)  # type: ignore[arg-type]
     write_shard(path, shard, fingerprint="f00d", facts={})
     return path

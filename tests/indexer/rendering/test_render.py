@@ -366,7 +366,7 @@ def test_an_svg_that_begins_with_nothing_is_drawn_where_most_of_it_is_seen() -> 
         (pulse, '<path d="M4 4h16v16H4z"/>'),
     ):
         drawn = render(svg(moving), size=64)
-        assert drawn.animated and (drawn.pixels == render(svg(still), size=64).pixels).all()
+        assert drawn.made.animated and (drawn.pixels == render(svg(still), size=64).pixels).all()
 
 
 def test_an_avif_is_drawn() -> None:

@@ -59,13 +59,13 @@ def test_noise_of_a_grey_jpeg_is_no_colour() -> None:
     ],
 )
 def test_movement_of_an_svg_is_seen(content: str, animated: bool) -> None:
-    assert render(content.encode(), size=32).animated is animated
+    assert render(content.encode(), size=32).made.animated is animated
 
 
 @pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP"])
 def test_a_bitmap_of_several_frames_moves_and_one_of_a_single_frame_does_not(kind: str) -> None:
     frames = [_spot((0, 0, 0), place=place) for place in (4, 20, 30)]
-    assert [render(_saved(some, kind), size=32).animated for some in (frames, frames[:1])] == [True, False]
+    assert [render(_saved(some, kind), size=32).made.animated for some in (frames, frames[:1])] == [True, False]
 
 
 def test_a_second_frame_that_cannot_be_read_changes_nothing() -> None:

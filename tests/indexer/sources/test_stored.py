@@ -190,8 +190,7 @@ def test_a_library_of_a_bucket_has_the_vectors_of_the_same_folder_and_answers(
     assert found[0] == found[1]
     engine = SearchEngine.open(tmp_path / "library-0")
     hits = engine.search("arrow")
-    assert hits[0].path == f"{spelled(icons)}/arrow.svg"
-    assert engine.picture(hits[0].id).startswith(b"<svg")
+    assert hits[0].path == f"{spelled(icons)}/arrow.svg" and engine.picture(hits[0].id).startswith(b"<svg")
     again = scan(Library(tmp_path / "library-0"), options_of(icons, tiny_model), Silent())
     assert (again.files, again.added, again.changed) == (3, 0, 0)
 
@@ -243,8 +242,7 @@ def test_a_bucket_that_was_emptied_leaves_its_icons_as_they_were(
     assert (tally.gone, list(read_sources(library))) == (0, before)
     for name, stored_before in held.items():
         bucket.put(name, stored_before.content)
-    assert scan(library, IndexOptions(), Silent()).kept == []
-    assert forget(library, icons / "filled") == 1
+    assert scan(library, IndexOptions(), Silent()).kept == [] and forget(library, icons / "filled") == 1
 
 
 def test_a_bucket_without_icons_is_named(bucket: ObjectStore, tmp_path: Path) -> None:

@@ -231,8 +231,7 @@ def test_what_is_no_utf_8_is_refused_by_name(
 def test_a_name_that_stdout_can_not_spell_is_printed_sign_by_sign(copied: Path, tmp_path: Path) -> None:
     library = copied.rename(tmp_path / "\u56f3")
     done = process("status", inside=tmp_path, library=library, how="export PYTHONIOENCODING=latin-1:strict;")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[0].endswith("/\\u56f3")
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.splitlines()[0].endswith("/\\u56f3")
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,11 @@ from indexer.screens.located import Locator, crops
 from search.cli import main
 from search.engine import SearchEngine
 from search.generation import facets
+from search.generation.opened import Opened
 from search.query import Filters, Query, Window
+from search.ranking.order import set_priority
 from search.screens import locate
-from search.screens.locate import reading_order
+from search.screens.locate import name_crops, reading_order
 
 
 def test_every_icon_of_a_screen_is_named_row_by_row(engine: SearchEngine) -> None:
@@ -27,11 +29,10 @@ def test_every_icon_of_a_screen_is_named_row_by_row(engine: SearchEngine) -> Non
     assert [icon.hits[0].name for icon in found.icons] == KEYS
     assert (found.kind, found.n_found, found.is_cut) == ("screen", 8, False)
     first = found.icons[0].box
-    assert (first.left, first.top) == pytest.approx((31, 71), abs=2)
-    assert 20 <= first.right - first.left <= 24
+    assert (first.left, first.top) == pytest.approx((31, 71), abs=2) and 20 <= first.right - first.left <= 24
 
 
-@pytest.mark.parametrize("sets", [(), ("thin",)])
+@pytest.mark.parametrize("sets", [("lucide",), ("thin",)])
 def test_every_crop_is_answered_as_a_picture_query_is_under_the_same_filter(
     engine: SearchEngine, sets: tuple[str, ...]
 ) -> None:
@@ -58,6 +59,20 @@ def test_of_many_icons_that_a_filter_leaves_the_same_are_found(
     ]
 
 
+def test_the_set_that_most_icons_of_a_screen_are_of_names_what_another_has_as_well(engine: SearchEngine) -> None:
+    keys = [f"{key}:{name}" for key in ("lucide", "thin") for name in KEYS[:4]]
+
+    def named(opened: Opened) -> list[list[str]]:
+        images = np.array([hit.image for hit in engine.hits([engine.find(key) for key in keys])])
+        ours, thin = np.split(np.stack([opened.pictures.reconstruct(images[[place]])[0] for place in range(8)]), 2)
+        between = 0.48 * ours[:1] + 0.52 * thin[:1]
+        between /= np.linalg.norm(between)
+        screens, sets = (between, np.concatenate([between, ours[1:]])), set_priority(opened, ())
+        return [[hits[0].set for hits in name_crops(opened, one, Filters(), sets, k=3)] for one in screens]
+
+    assert engine.with_generation(named) == [["thin"], ["lucide"] * 4]
+
+
 def test_equal_crops_are_encoded_once(engine: SearchEngine) -> None:
     seen: list[int] = []
 
@@ -70,8 +85,7 @@ def test_equal_crops_are_encoded_once(engine: SearchEngine) -> None:
 
     pixels = screen(engine, ["star"] * 8)
     found = Locator(connected_components, None).locate(pixels, Counting())  # type: ignore[arg-type]
-    assert (found.n_found, seen) == (8, [1])
-    assert (found.vectors == found.vectors[0]).all()
+    assert (found.n_found, seen) == (8, [1]) and (found.vectors == found.vectors[0]).all()
 
 
 def test_the_user_says_what_a_picture_is(engine: SearchEngine) -> None:
@@ -116,15 +130,15 @@ def test_a_table_has_a_line_an_icon(run: Run, shot: Path) -> None:
     done = run(shot, "--set", "lucide")
     head, *lines = done.stdout.splitlines()
     assert (done.exit_code, head.split()) == (0, ["at", "size", "score", "key", "or"])
-    assert [line.split()[3] for line in lines] == [f"lucide:{name}" for name in KEYS]
-    assert all(float(line.split()[2]) > 0.9 for line in lines)
+    told = [(line.split()[3], float(line.split()[2]) > 0.9) for line in lines]
+    assert told == [(f"lucide:{name}", True) for name in KEYS]
 
 
 def test_json_is_what_the_engine_says(run: Run, shot: Path, engine: SearchEngine) -> None:
     told = json.loads(run(shot, "--json", "-k", 2, "--set", "thin").stdout)
     assert (told["file"], told["kind"], told["width"], told["n_found"]) == (str(shot), "screen", 640, 8)
-    assert [icon["hits"][0]["key"] for icon in told["icons"]] == [f"thin:{name}" for name in KEYS]
-    assert all(1 <= len(icon["hits"]) <= 2 for icon in told["icons"])
+    found = [(icon["hits"][0]["key"], len(icon["hits"]) <= 2) for icon in told["icons"]]
+    assert found == [(f"thin:{name}", True) for name in KEYS]
 
 
 def test_a_broken_file_among_many_is_told_and_the_rest_goes_on(run: Run, shot: Path, tmp_path: Path) -> None:
@@ -135,23 +149,22 @@ def test_a_broken_file_among_many_is_told_and_the_rest_goes_on(run: Run, shot: P
     assert [line["file"] for line in lines] == [str(broken), str(shot), str(tmp_path / "gone.png")]
     error = f'no icons can be found in "{broken}": truncated PNG'
     assert (done.exit_code, lines[0]["error"], lines[1]["n_found"]) == (2, error, 8)
-    assert f'"{tmp_path / "gone.png"}" can\'t be read: No such file or directory' in done.stderr
-    assert len(json.loads(run(shot, shot, "--json").stdout)) == 2
+    assert f'"{lines[2]["file"]}" can\'t be read: No such file' in done.stderr
 
 
 def test_a_broken_file_alone_is_one_line(run: Run, tmp_path: Path) -> None:
     white = saved(np.full((200, 300, 3), 255, np.uint8), tmp_path / "white.png")
-    done = run(white)
     told = f'Error: no icons can be found in "{white}": of one colour all over, so it shows no icon\n'
-    assert (done.exit_code, done.stdout, done.stderr) == (2, "", told)
-    assert run(tmp_path).stderr == f'Error: "{tmp_path}" can\'t be read: Is a directory\n'
+    for place, said in ((white, told), (tmp_path, f'Error: "{tmp_path}" can\'t be read: Is a directory\n')):
+        done = run(place)
+        assert (done.exit_code, done.stdout) == (2, "") and done.stderr.endswith(said)
 
 
 def test_a_picture_without_icons_is_answered_with_one(run: Run, tmp_path: Path) -> None:
     photo = np.stack([*np.meshgrid(*(2 * [np.linspace(0, 255, 400)])), np.full((400, 400), 90)], axis=-1)
     file = saved(photo.astype(np.uint8), tmp_path / "photo.png")
     done, told = run(file), f'no icons in "{file}"; --as icon takes it for one icon\n'
-    assert (done.exit_code, done.stdout, done.stderr) == (1, "", told)
+    assert (done.exit_code, done.stdout) == (1, "") and done.stderr.endswith(told)
 
 
 def test_one_icon_is_answered_as_a_search_by_picture(run: Run, engine: SearchEngine, tmp_path: Path) -> None:
@@ -161,7 +174,7 @@ def test_one_icon_is_answered_as_a_search_by_picture(run: Run, engine: SearchEng
     told = json.loads(done.stdout)
     searched = engine.ask(Query(picture=icon.read_bytes()), window=Window(k=5)).hits
     assert (told["kind"], [hit["key"] for hit in told["icons"][0]["hits"]]) == ("icon", [hit.key for hit in searched])
-    assert done.stderr == f'"{icon}" is taken for one icon; --as screen looks for several in it\n'
+    assert done.stderr.endswith(f'"{icon}" is taken for one icon; --as screen looks for several in it\n')
 
 
 @pytest.mark.slow

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from shutil import copyfile
 
+import numpy as np
 import pytest
 from conftest import Silent, build_library
+from PIL import Image
 
 from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
+from indexer.rendering.render import draw
 from search.engine import Filters, Hit, Query, SearchEngine, Window
 from search.query import MOST_ALSO
 from search.ranking import order
@@ -174,3 +177,26 @@ def test_an_icon_that_is_asked_with_is_not_its_own_answer(sharing: SearchEngine)
     hits = sharing.ask(Query(icon=own, prefer=("gamma",)), window=Window(k=50, min_score=0)).hits
     assert own not in {hit.id for hit in hits}
     assert hits[0].image == sharing.show(own).hit.image
+
+
+def test_of_variants_that_differ_in_their_files_alone_the_cleanest_is_shown(tmp_path: Path, tiny_model: Path) -> None:
+    drawn = (bundled("samples/lucide-static") / "icons" / "bell.svg").read_bytes()
+    for place, (kind, side, ground) in zip("abcd", FILES, strict=True):
+        (tmp_path / "in" / place).mkdir(parents=True)
+        on_ground = Image.alpha_composite(
+            Image.new("RGBA", (side, side), ground), Image.fromarray(draw(drawn, size=side))
+        )
+        on_ground.convert("RGBA" if ground == "#0000" else "RGB").save(tmp_path / "in" / place / f"bell.{kind}")
+    (tmp_path / "in" / "bell.svg").write_bytes(drawn)
+    build_library(Library(tmp_path / "library"), tiny_model, [tmp_path / "in"])
+    for query in (Query(words="bell"), Query()):
+        engine = SearchEngine.open(tmp_path / "library")
+        [hit] = engine.ask(query, window=Window(min_score=0)).hits
+        assert hit.path.endswith("in/bell.svg")
+    rows = np.load(engine.generation.facets)
+    assert np.argsort(rows["roughness"]).tolist() == [2, 1, 0, 4, 3]
+    np.save(engine.generation.facets, rows[[name for name in rows.dtype.names if name != "roughness"]])
+    assert SearchEngine.open(tmp_path / "library").ask(Query()).n_found == 1, "as older programs wrote it"
+
+
+FILES = ("png", 64, "#0000"), ("png", 256, "#0000"), ("jpg", 256, "white"), ("png", 512, "white")

@@ -120,6 +120,18 @@ def test_a_look_is_stated_in_the_properties_of_each_framework(name: str, use: st
     assert (snippet.uses, snippet.left_out) == ((use,), left_out)
 
 
+@pytest.mark.parametrize(
+    ("body", "left_out"),
+    [
+        ('<style>.a{fill:#e11d48}</style><path class="a" d="M2 2h9v9z"/>', ("colours",)),
+        ('<path stroke="red" d="M2 2h9"/>', ("stroke", "colours")),
+        ('<path fill="currentColor" d="M2 2h9v9z"/><path fill="none" d="M0 0h24"/>', ()),
+    ],
+)
+def test_path_data_says_what_of_a_drawing_it_drops(body: str, left_out: tuple[str, ...]) -> None:
+    assert of("path", drawing(body)).left_out == left_out
+
+
 def test_one_name_of_two_modules_is_imported_under_two() -> None:
     stars = of("@fortawesome/react-fontawesome", sample("star", of="fa7-solid"), sample("star", of="fa7-regular"))
     assert stars.imports.split("\n")[1:] == [

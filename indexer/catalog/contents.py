@@ -1,4 +1,4 @@
-"""What a catalog is asked, and what is written into it: rows of icons, named a set at a time.
+"""The contents of a catalog: what is asked of its rows, and what is written into them.
 
 The names of a set are read together: what all of them share says nothing, and only all of them tell which language they
 are in. Tags are read beside them.
