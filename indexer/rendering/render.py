@@ -28,7 +28,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from indexer.arrays import Ids, Mask, Pixels
 from indexer.errors import RenderError
-from indexer.sources.records import ICON_FILES, STYLED
+from indexer.sources.records import ICON_FILES, is_styled
 
 BLANK = "blank: nothing is drawn"
 
@@ -307,7 +307,7 @@ def decode(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool
     if document is None:
         return _draw_bitmap(content, size=size)
     moves = any(map(document.__contains__, _SVG_MOVES))
-    if any(map(document.__contains__, STYLED)):
+    if is_styled(document):
         from indexer.rendering.styles import written_out  # few pictures need it
 
         document = written_out(document)

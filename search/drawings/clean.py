@@ -256,8 +256,8 @@ _LABELS = ("aria-labelledby", "aria-describedby")
 _FRAMES = re.compile(r"keyframes\s+[\"']?([\w-]+)", re.IGNORECASE)
 _WITH_FRAMES = re.compile(r"\banimation(?:-name)?\s*:[^;}]*", re.IGNORECASE)
 _WORD = re.compile(r"[\w-]+")
-_STARTED_BY = re.compile(r"((?:^|;)\s*+)((?>(?:\\.|[^;.+\\-])+))(?=\.[a-z])", re.IGNORECASE)
-"""What an animation waits for. A hyphen is a minus there."""
+_STARTED_BY = re.compile(r"((?:^|;)\s*+)((?>(?:\\.|[^;.+\\-])+)(?=\.[a-z])|[^;.+\\]+(?=\.[a-z]+\s*\+))", re.IGNORECASE)
+"""What an animation waits for. A hyphen is a minus there, unless there is a plus."""
 _WITH_URL = re.compile(r"url\(\s*+[\"']?#([^\"'()]++)[\"']?\s*+\)", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\(?=.)")
 

@@ -9,11 +9,11 @@ from xml.etree.ElementTree import Element
 
 from indexer.errors import ExportError, IconsError, RenderError, SourceError, UnknownIconError
 from indexer.rendering.render import svg_document
+from indexer.rendering.styles import box_of, group_root
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.frameworks import ICON_NAME, Look, capitals, named_icon
 from search.drawings.licences import HYPHENS, SetTerms, gallery, notice, plain_name, unique
 from search.drawings.markup import TSX, XML, merging, written
-from search.drawings.shapes import box_of
 from search.query import Hit
 from search.showing.sheets import kind_of
 
@@ -168,6 +168,8 @@ def _take_apart(icon: Chosen, look: Look, *, shared: bool) -> Drawing:
     has_sheet = any(element.tag == "style" for element in root.iter())
     if shared and has_sheet:
         raise IconsError("its style sheet has rules for more than plain classes; only --as zip takes it")
+    if shared:
+        group_root(root)
     if not has_sheet:
         for element in root.iter():
             element.attrib.pop("class", None)  # a page's own rules might be for it
@@ -236,7 +238,7 @@ def make_zip(material: Material) -> Made:
 
 
 _SPRITE = "sprite.svg"
-_OF_WHOLE = frozenset(("opacity", "filter", "mask", "clip-path", "transform", "style", "class"))
+_OF_WHOLE = frozenset(("opacity", "style", "class"))
 """Attributes that a symbol does not take as a root does: these go to a group inside it."""
 
 
@@ -264,11 +266,8 @@ def _symbol(one: Drawing) -> str:
 
 
 def _grouped(one: Drawing, attributes: Mapping[str, str]) -> list[Element]:
-    """What stands in a drawing, inside a group that says what its root said; a root turns around its middle."""
-    box, all_said = one.box, " ".join((*attributes, attributes.get("style", "")))
-    middle = {"transform-origin": f"{spell(box.left + box.width / 2)} {spell(box.top + box.height / 2)}"}
-    said = {**middle, **attributes} if "transform" in all_said else attributes
-    return [element("g", said, one.body)] if said else one.body
+    """What stands in a drawing, inside a group that says what its root said."""
+    return [element("g", attributes, one.body)] if attributes else one.body
 
 
 _SIDE = 16

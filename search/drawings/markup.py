@@ -9,11 +9,11 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from indexer.errors import IconsError
-from indexer.rendering.styles import declarations
+from indexer.rendering.styles import box_of, declarations
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.frameworks import Look, NamedIcon, capitals, free_name
 from search.drawings.licences import plain_name
-from search.drawings.shapes import box_of, path_data
+from search.drawings.shapes import path_data
 
 _ESCAPES = {
     **{"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"},

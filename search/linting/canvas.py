@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from search.drawings.shapes import Box
+from indexer.rendering.styles import Box
 from search.linting.drawing import BLACK, IMPLICIT, Drawing
 from search.linting.findings import (
     LEAST_ICONS,

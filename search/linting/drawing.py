@@ -19,9 +19,8 @@ from picosvg.svg_transform import Affine2D
 
 from indexer.errors import RenderError
 from indexer.rendering.render import svg_document
-from indexer.rendering.styles import declarations
+from indexer.rendering.styles import Box, box_of, declarations
 from search.drawings.clean import SVG, lay_rules, parsed_tree
-from search.drawings.shapes import Box, box_of
 
 _MOST_ELEMENTS = 20_000
 _MOST_CSS = 50_000

@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 from indexer.errors import IconsError, LibraryError, RenderError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import svg_document
+from indexer.rendering.styles import box_of
 from indexer.screens.files import UsageFolder
 from search.drawings.clean import clean_tree, set_apart
 from search.drawings.frameworks import AS_IT_IS, NamedIcon, coloured
 from search.drawings.kinds import element
 from search.drawings.markup import XML
 from search.drawings.markup import written as spelt
-from search.drawings.shapes import box_of
 from search.engine import SearchEngine
 from search.generation.opened import state_of
 from search.pictures import digest_of

@@ -19,7 +19,7 @@ from indexer.rendering.styles import written_out
 from indexer.sources.iconify import build_svg, resolve_icon
 
 SQUARE = '<rect x="6" y="6" width="12" height="12" class="a" {}/>'
-RED, GREEN, BLACK = [255, 0, 0], [0, 128, 0], [0, 0, 0]
+RED, GREEN, BLACK, WHITE = [255, 0, 0], [0, 128, 0], [0, 0, 0], [255, 255, 255]
 
 
 def middle(body: str, *, root: str = "") -> list[int]:
@@ -74,6 +74,31 @@ def test_an_id_may_be_referred_to_by_its_signs_in_percent() -> None:
     assert middle(f'<defs>{unused}</defs><use href="#%C3%BC"/>') == RED
 
 
+_LEFT = '<rect id="g" width="10" height="24" fill="var(--x, black)"/>'
+_PARTS = '<clipPath id="c" clipPathUnits="objectBoundingBox"><path d="M0 0h.5v1H0z"/></clipPath>'
+
+
+@pytest.mark.parametrize(
+    ("body", "root", "seen"),
+    [
+        (f'<defs>{_LEFT}</defs><use href="#g" style="--x:red"/><use class="b" href="#g" x="12px"/>', "", [RED, GREEN]),
+        (
+            f'<symbol id="s" viewBox="0 0 9 24"><g><use href="#t"/></g></symbol><g id="t">{_LEFT}</g>'
+            '<g id="l"><use href="#l"/></g><use href="#none"/><use class="b" href="#s" x="12" width="9" height="24"/>',
+            "",
+            [BLACK, GREEN],
+        ),
+        (_LEFT, 'style="--x: red; transform: rotate(180deg)"', [WHITE, RED]),
+        (_LEFT, 'class="b" transform="rotate(180)"', [WHITE, GREEN]),
+        (_LEFT, 'class="b" style="background: rgb(255, 0, 0)"', [GREEN, RED]),
+        (_PARTS + _LEFT, 'class="b" style="background: red" clip-path="url(#c)"', [GREEN, WHITE]),
+    ],
+)
+def test_places_of_use_and_the_root_are_taken_as_by_browsers(body: str, root: str, seen: list[list[int]]) -> None:
+    whole = svg(f"<style>.b{{--x:green}}</style>{body}").replace("<svg", f"<svg {root}", 1)
+    assert render(whole.encode(), size=48).pixels[24, [12, 32]].tolist() == seen
+
+
 def test_places_of_a_file_may_give_one_variable_different_values() -> None:
     sheet = "<style>.r{--x:red} .g{--x:green} rect{fill:var(--x,black)} .k{fill:blue}</style>"
     groups = [f'<g class="{name}"><rect x="{x}" width="8" height="24"/></g>' for x, name in ((0, "r"), (8, "g"))]
@@ -122,6 +147,7 @@ def test_a_colour_is_that_of_a_browser(colour: str, seen: list[int]) -> None:
         *(("(prefers-color-scheme:light)", True), ("not (prefers-color-scheme: dark)", True)),
         *(("screen and (prefers-color-scheme:dark)", False), ("(prefers-reduced-motion: reduce)", False)),
         *(("(prefers-reduced-motion: no-preference)", True), ("(min-width:600px)", False), ("(max-width:9em)", True)),
+        *(("(min-width: 16px)", True), ("screen and (max-width:10px)", False), ("not (max-height:10px)", True)),
     ],
 )
 def test_a_style_sheet_counts_where_its_condition_holds_on_a_light_screen(query: str, holds: bool) -> None:

@@ -128,6 +128,8 @@ _HARD = {
     '<path fill="url(\'#%E8%92%99%E7%89%88_1\')" d="M2 13h20v9H2z"/>',
     "steps": f'<rect y="9" width="6" height="6">{_STEP.format("a", "0s;b_1.end", "2;16")}'
     f"{_STEP.format('b_1', 'a.end+.1s', '16;2')}</rect>",
+    "waits": f'<rect y="9" width="6" height="6">{_STEP.format("to-1", "0s;to-2.end+0.1s", "2;16")}'
+    f"{_STEP.format('to-2', 'to-1.end+.1s', '16;2')}</rect>",
     "colour": '<path fill="red" d="M2 2h20v9z"><animate attributeName="fill" dur="1s" to="#00f" fill="freeze"/></path>',
     "way": '<path id="p" d="M4 4h16v16" fill="none"/><circle r="3"><animateMotion dur="5s"><mpath href="#p"/>'
     "</animateMotion></circle>",
