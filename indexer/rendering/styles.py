@@ -40,7 +40,7 @@ _BRACKETS = re.compile(rf"\(\s*{_FIGURE}\s*\)")
 _PRODUCT = re.compile(rf"(?<![\d.*/])(?<![*/]\s){_FIGURE}\s*([*/])\s*{_FIGURE}")
 _SUM = re.compile(rf"(?<![\d.*/])(?<![*/]\s){_FIGURE}\s+([-+])\s+{_FIGURE}(?!\s*[*/\d.])")
 _OPERATORS = {"*": operator.mul, "/": operator.truediv, "+": operator.add, "-": operator.sub}
-_REFERENCE = re.compile(r"(?:(?<=url\(#)|(?<=url\([\"']#)|(?<=\A#))[^)\"']+")
+_REFERENCE = re.compile(r"url\(\s*[\"']?#([^)\"']+)[\"']?\s*\)|\A#(.+)")
 _ARGUMENT = re.compile(rf"(?:[^(),]|\({_INSIDE}\))+")
 _SHARE = re.compile(r"\A\s*([\d.]+)%\s|\s([\d.]+)%\s*\Z")
 _NO_LIGHT_SCREEN = re.compile(r"\b(?:print|speech|dark|reduce|more|active|landscape|min-[a-z-]+)\b", re.IGNORECASE)
@@ -98,8 +98,15 @@ def declarations(style: str | Sequence[Any]) -> list[Declaration]:
 
 LENGTH = re.compile(r"\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)(?:px)?\s*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[\s,]+")
-Box = tuple[float, ...]
-"""Left, top, width and height of a canvas."""
+
+
+class Box(NamedTuple):
+    """Where an icon lies in its own coordinates: its canvas."""
+
+    left: float
+    top: float
+    width: float
+    height: float
 
 
 def box_of(attributes: Mapping[str, str]) -> Box | None:
@@ -109,7 +116,7 @@ def box_of(attributes: Mapping[str, str]) -> Box | None:
     for before, found in (((), view), ((0.0, 0.0), sides)):
         box = (*before, *(float(number[1]) for number in found if number))
         if len(box) == 4 and all(map(math.isfinite, box)) and min(box[2:]) > 0:
-            return box
+            return Box(*box)
     return None
 
 
@@ -128,25 +135,20 @@ def group_root(root: Element) -> None:
     taken = {name: stated[name] for name in _OF_A_BOX if name in stated}
     if box is None or _NOTHING.issuperset(taken.values()):
         return
-    kept = ";".join(one.text for one in style if one.name not in taken)
-    for name in (*taken, "style"):
-        root.attrib.pop(name, None)
-    if kept:
-        root.set("style", kept)
+    kept = root.attrib | {"style": ";".join(one.text for one in style if one.name not in taken)}
+    root.attrib = {name: value for name, value in kept.items() if value and name not in taken}
     ground = taken.pop("background-color", taken.pop("background", "none"))
     if turned := _UNITS.sub("", taken.pop("transform", "")):
-        x, y = box[0] + box[2] / 2, box[1] + box[3] / 2
+        x, y = box.left + box.width / 2, box.top + box.height / 2
         taken["transform"] = f"translate({x:g} {y:g}) {turned} translate({-x:g} {-y:g})"
     sides = dict(zip(("x", "y", "width", "height"), map("{:g}".format, box), strict=True))
-    tag = root.tag.removesuffix("svg")
-    group = Element(f"{tag}g", taken)
-    # It makes the group as large as the box, which is what shares of it are measured by.
-    group.append(Element(f"{tag}rect", {**sides, "fill": "none", "stroke": "none", "style": f"fill:{ground}"}))
-    group.extend(root)
-    root[:] = [group]
+    tag, inside = root.tag.removesuffix("svg"), [*root]
+    root[:] = [Element(f"{tag}g", taken)]
+    # The first makes the group as large as the box, which is what shares of it are measured by.
+    root[0].extend([Element(f"{tag}rect", sides, fill="none", stroke="none", style=f"fill:{ground}"), *inside])
 
 
-_XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
+XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
 _MOST_COPIED = 2000
 """Elements that copies may have."""
 
@@ -157,17 +159,16 @@ def _copy_uses(root: Element) -> None:
     tag = root.tag.removesuffix("svg")
     pending: list[tuple[Element, tuple[str, ...]]] = [(use, ()) for use in root.iter(f"{tag}use")]
     for use, above in pending:
-        address = unquote(use.get("href", use.get(_XLINK_HREF, "")).removeprefix("#"))
-        copied = deepcopy(by_id.get(address, root))
-        room -= sum(1 for _ in copied.iter())
+        address = unquote(use.get("href", use.get(XLINK_HREF, "")).removeprefix("#"))
         if address not in by_id or address in above or room < 0:
             continue
+        copied = deepcopy(by_id[address])
+        room -= sum(1 for _ in copied.iter())
         if copied.tag == f"{tag}symbol":
             copied.tag = f"{tag}svg"
             copied.attrib.update({side: use.attrib[side] for side in ("width", "height") if side in use.attrib})
-        place = _UNITS.sub("", f"translate({use.get('x', 0)} {use.get('y', 0)})")
-        use.tag = f"{tag}g"
-        use.set("transform", f"{use.get('transform', '')} {place}")
+        place = f"{use.get('transform', '')} translate({use.get('x', 0)} {use.get('y', 0)})"
+        use.tag, use.attrib["transform"] = f"{tag}g", _UNITS.sub("", place)
         use.append(copied)
         pending += [(one, (*above, address)) for one in copied.iter(f"{tag}use")]
 
@@ -267,15 +268,15 @@ _INHERITED = ("--", "color")
 
 def names_of(element: Element, *, is_root: bool) -> set[str]:
     """What plain selectors may call an element."""
-    classes = (f".{name}" for name in element.get("class", "").split())
-    return {"*", element.tag.rpartition("}")[2], f"#{element.get('id')}", *classes, *((":root",) if is_root else ())}
+    names = ("*", element.tag.rpartition("}")[2], f"#{element.get('id')}", *((":root",) if is_root else ()))
+    return {*names, *(f".{name}" for name in element.get("class", "").split())}
 
 
 @functools.lru_cache(4096)
 def _parts(selector: str) -> Sequence[tuple[bool, frozenset[str]]]:
     """Of each part of a selector whether it is a child of the one before, and its names."""
-    parts = selector.replace(">", " >").replace("> ", ">").split()
-    return [(part[0] == ">", frozenset(_NAME.findall(part.lstrip(">")))) for part in parts]
+    parts = selector.replace(">", " >").replace("> ", ">")
+    return [(part[0] == ">", frozenset(_NAME.findall(part.lstrip(">")))) for part in parts.split()]
 
 
 def weight(selector: str) -> tuple[int, int, int]:
@@ -335,7 +336,8 @@ def _value(value: str, scope: Mapping[str, str]) -> str:
     for _ in range(_DEEPEST):
         filled, n = _VARIABLE.subn(worth, filled, count=100)
         if not n:
-            filled = _CALC.sub(_computed, _REFERENCE.sub(lambda found: unquote(found[0]), filled))
+            filled = _CALC.sub(_computed, filled)
+            filled = _REFERENCE.sub(lambda one: f"url('#{unquote(one[1])}')" if one[1] else unquote(one[0]), filled)
             return _COLOUR.sub(lambda found: _plain_colour(found[0], scope["color"]), filled)
         if len(filled) > _LONGEST + len(value):
             break

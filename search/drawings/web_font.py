@@ -32,7 +32,7 @@ from picosvg.svg_types import SVGPath
 from indexer.errors import ExportError, RenderError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import draw
-from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, element, names_of, whole_svg
+from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, element, names_of, spelt, whole_svg
 from search.drawings.licences import PRIVATE_USE, gallery, notice
 
 if TYPE_CHECKING:
@@ -182,8 +182,9 @@ def _outline(drawing: Drawing, pool: DrawPool) -> Drawing:
     if answer["is_transparent"]:
         raise RenderError("is transparent in places; a font has one colour")
     if len(paints) > 1 or any(paint.startswith("url(") for paint in paints):
-        kind = "a gradient" if len(paints) == 1 else f"{len(paints)} colours"
-        raise RenderError(f"has {kind}; a font has one colour")
+        raise RenderError(
+            f"has {'a gradient' if len(paints) == 1 else f'{len(paints)} colours'}; a font has one colour"
+        )
     [paint] = paints
     return replace(drawing, outline=answer["path"], colour=None if paint == "currentcolor" else paint)
 
@@ -298,6 +299,4 @@ def path_of(tag: str, attributes: dict[str, str]) -> str:
 
 
 def _drawn(path: str, box: Sequence[float]) -> bytes:
-    left, top, width, height = (f"{number:g}" for number in box)
-    sides = f'width="{width}" height="{height}" viewBox="{left} {top} {width} {height}"'
-    return f'<svg xmlns="{_SVG}" {sides}><path d="{path}"/></svg>'.encode()
+    return f'<svg xmlns="{_SVG}" viewBox="{spelt(*box)}"><path d="{path}"/></svg>'.encode()

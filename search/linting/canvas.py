@@ -267,7 +267,7 @@ RULES = (
         "draw it on the canvas of the set, and state that as its viewBox",
         differing(
             "viewBox",
-            lambda drawing: (drawing.view_box or (0.0, 0.0, 0.0, 0.0), drawing.states_view_box),
+            lambda drawing: (drawing.view_box or Box(0.0, 0.0, 0.0, 0.0), drawing.states_view_box),
             _spell_view_box,
         ),
     ),
