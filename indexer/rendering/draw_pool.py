@@ -78,12 +78,11 @@ class Worker:
 def cause_of_end(status: int, *, seconds: float) -> str:
     """Put into words why a worker is no more, from its exit status; `seconds` is what each picture was allowed."""
     other = f"the renderer crashed (signal {-status})" if status < 0 else f"the renderer ended (exit status {status})"
-    known = {
+    return {
         -signal.SIGALRM: f"took longer than {seconds:g} s",
         -signal.SIGKILL: "the renderer was killed (signal 9), perhaps for want of memory",
         -signal.SIGABRT: "the renderer gave up (signal 6), perhaps for want of memory",
-    }
-    return known.get(status, other)
+    }.get(status, other)
 
 
 def serve(answer: Callable[[Any], bytes], *, memory_bytes: int) -> None:

@@ -15,7 +15,6 @@ import mmap
 import os
 import signal
 import sys
-import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -95,10 +94,9 @@ def shared_memory(settings: Settings) -> IO[bytes]:
 
     So there is nothing to unlink after a crash, and none of /dev/shm's limit (64 MB in a container).
     """
-    if sys.platform == "linux":
-        file: IO[bytes] = os.fdopen(os.memfd_create("icons-render"), "r+b", buffering=0)
-    else:
-        file = tempfile.TemporaryFile()  # noqa: SIM115
+    file = (
+        os.fdopen(os.memfd_create("icons-render"), "r+b", buffering=0) if sys.platform == "linux" else TemporaryFile()  # noqa: SIM115
+    )
     file.truncate((settings.size**2 * 3 + _NOTE.itemsize) * settings.n_slots * settings.chunk)
     return file
 
@@ -430,8 +428,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
     def _start_missing_workers(self) -> None:
         settings, memory = json.dumps(asdict(self._settings)), self._memory.fileno()
         while len(self._workers) < self._n_workers:
-            worker = _Busy.start(PROGRAM, settings, str(memory), pass_fds=(memory,), stderr=self._said)
-            self._workers.append(worker)
+            self._workers.append(_Busy.start(PROGRAM, settings, str(memory), pass_fds=(memory,), stderr=self._said))
 
     def _stop_workers(self) -> None:
         for busy in self._workers:

@@ -28,7 +28,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from indexer.arrays import Ids, Mask, Pixels
 from indexer.errors import RenderError
-from indexer.sources.records import ICON_FILES, STYLED
+from indexer.sources.records import ICON_FILES, is_styled
 
 BLANK = "blank: nothing is drawn"
 
@@ -164,8 +164,7 @@ def _enclosed(rows: Any) -> NDArray[np.uint64]:
     for step in (1, 2, 4, 8, 16, 32):
         right, left = right | right >> step, left | left << step
     down = np.bitwise_or.accumulate(rows, axis=1)
-    up = np.bitwise_or.accumulate(rows[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray(right & left & down & up, np.uint64)
+    return np.asarray(right & left & down & np.bitwise_or.accumulate(rows[:, ::-1], axis=1)[:, ::-1], np.uint64)
 
 
 MAX_SVG_BYTES = 1_000_000
@@ -229,8 +228,7 @@ def stated_side(document: bytes) -> float | None:
     """The longer side in px as the root element states it, None where it states nothing plain."""
     start = SVG_START.match(document)
     assert start is not None
-    root = document[start.end() : document.find(b">", start.end(), start.end() + 4000)]
-    stated = dict(_ATTRIBUTE.findall(root))
+    stated = dict(_ATTRIBUTE.findall(document[start.end() : document.find(b">", start.end(), start.end() + 4000)]))
     of_box = stated.get(b"viewBox", b"").replace(b",", b" ").split()[2:4]
     sides = [stated[b"width"], stated[b"height"]] if {b"width", b"height"} <= stated.keys() else of_box
     try:
@@ -315,7 +313,7 @@ def decode(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], Made
     if document is None:
         return _draw_bitmap(content, size=size)
     moves = any(map(document.__contains__, _SVG_MOVES))
-    if any(map(document.__contains__, STYLED)):
+    if is_styled(document):
         from indexer.rendering.styles import written_out  # few pictures need it
 
         document = written_out(document)
@@ -438,8 +436,9 @@ def _bitmap_reason(error: Exception, *, kind: str, most_pixels: int) -> str:
         case UnidentifiedImageError():
             return f"{kind}: its header cannot be read"
     said = str(error) or type(error).__name__
-    is_cut = isinstance(error, EOFError) or "truncated" in said.lower()
-    return f"truncated {kind}" if is_cut else f"{kind}: {said.splitlines()[0]}"
+    if isinstance(error, EOFError) or "truncated" in said.lower():
+        return f"truncated {kind}"
+    return f"{kind}: {said.splitlines()[0]}"
 
 
 def _decoded(image: Image.Image, *, size: int | None) -> Image.Image:

@@ -74,16 +74,15 @@ class Screenshot(NamedTuple):
     def to_bytes(self) -> bytes:
         """Spell it for another process."""
         height, width = self.pixels.shape[:2]
-        head = _HEAD.pack(height, width, self.icon is not None)
-        return b"".join([head, self.pixels.tobytes(), b"" if self.icon is None else self.icon.tobytes()])
+        icon = [] if self.icon is None else [self.icon.tobytes()]
+        return b"".join([_HEAD.pack(height, width, bool(icon)), self.pixels.tobytes(), *icon])
 
     @classmethod
     def from_bytes(cls, spelled: bytes, *, size: int) -> Self:
         """Read what `to_bytes` spelled; `size` is that of the icon."""
         height, width, has_icon = _HEAD.unpack_from(spelled)
         values, end = np.frombuffer(spelled, np.uint8, offset=_HEAD.size), 3 * height * width
-        icon = values[end:].reshape(size, size, 3) if has_icon else None
-        return cls(values[:end].reshape(height, width, 3), icon)
+        return cls(values[:end].reshape(height, width, 3), values[end:].reshape(size, size, 3) if has_icon else None)
 
 
 def draw_screenshot(content: bytes, *, size: int) -> Screenshot:

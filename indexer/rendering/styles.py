@@ -1,15 +1,17 @@
 """What a browser makes of an SVG's styles, written out for librsvg, which does not know it.
 
 Variables with what the file declares for them, `calc()` of numbers and pixels, colours of CSS 4 and 5, `:is()`,
-conditions (`@media`, `media=""`, `@supports`, `@layer`), and animations that stay at their end. Left as they are:
-variables that a `use` hands on, nested rules, animations by style sheets. Colours are mixed in sRGB, Display P3 is
-taken for it.
+conditions (`@media`, `media=""`, `@supports`, `@layer`), what a root does as a box, and animations that stay at their
+end. Left as they are: nested rules, `transform-origin`, animations by style sheets. Colours are mixed in sRGB, Display
+P3 is taken for it.
 """
 
 import functools
+import math
 import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -38,10 +40,13 @@ _BRACKETS = re.compile(rf"\(\s*{_FIGURE}\s*\)")
 _PRODUCT = re.compile(rf"(?<![\d.*/])(?<![*/]\s){_FIGURE}\s*([*/])\s*{_FIGURE}")
 _SUM = re.compile(rf"(?<![\d.*/])(?<![*/]\s){_FIGURE}\s+([-+])\s+{_FIGURE}(?!\s*[*/\d.])")
 _OPERATORS = {"*": operator.mul, "/": operator.truediv, "+": operator.add, "-": operator.sub}
-_REFERENCE = re.compile(r"(?:(?<=url\(#)|(?<=url\([\"']#)|(?<=\A#))[^)\"']+")
+_REFERENCE = re.compile(r"url\(\s*[\"']?#([^)\"']+)[\"']?\s*\)|\A#(.+)")
 _ARGUMENT = re.compile(rf"(?:[^(),]|\({_INSIDE}\))+")
 _SHARE = re.compile(r"\A\s*([\d.]+)%\s|\s([\d.]+)%\s*\Z")
 _NO_LIGHT_SCREEN = re.compile(r"\b(?:print|speech|dark|reduce|more|active|landscape|min-[a-z-]+)\b", re.IGNORECASE)
+_SIDE = re.compile(r"\b(min|max)-(?:width|height)\s*:\s*([\d.]+)px", re.IGNORECASE)
+_SEEN_AT = 96
+"""Pixels of a picture's side, as conditions take it."""
 _NAME = re.compile(r"[.#:\[]?[^.#:\[]+")
 _NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,9})?|\.\d{1,9}")
 _AT_ONCE = re.compile(r"[\d.]+(?:m?s)?")
@@ -91,6 +96,83 @@ def declarations(style: str | Sequence[Any]) -> list[Declaration]:
     return found
 
 
+LENGTH = re.compile(r"\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)(?:px)?\s*", re.IGNORECASE)
+_SEPARATOR = re.compile(r"[\s,]+")
+
+
+class Box(NamedTuple):
+    """Where an icon lies in its own coordinates: its canvas."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+def box_of(attributes: Mapping[str, str]) -> Box | None:
+    """The canvas by its viewBox or its sides; None where neither says it."""
+    view = [LENGTH.fullmatch(part) for part in _SEPARATOR.split(attributes.get("viewBox", "").strip())]
+    sides = [LENGTH.fullmatch(attributes.get(side, "")) for side in ("width", "height")]
+    for before, found in (((), view), ((0.0, 0.0), sides)):
+        box = (*before, *(float(number[1]) for number in found if number))
+        if len(box) == 4 and all(map(math.isfinite, box)) and min(box[2:]) > 0:
+            return Box(*box)
+    return None
+
+
+_OF_A_BOX = ("transform", "clip-path", "mask", "filter", "background", "background-color")
+_NOTHING = frozenset(("none", "transparent"))
+_UNITS = re.compile(r"(?<=\d)(?:deg|px)", re.IGNORECASE)
+
+
+def group_root(root: Element) -> None:
+    """Let a group do what a root does as a box of its page: be turned, cut, masked and filtered, lie on a ground.
+
+    Browsers measure that in pixels of the page; here it is as where such a pixel is a unit of the drawing.
+    """
+    style, box = declarations(root.get("style", "")), box_of(root.attrib)
+    stated = {**root.attrib, **{one.name: one.value for one in style}}
+    taken = {name: stated[name] for name in _OF_A_BOX if name in stated}
+    if box is None or _NOTHING.issuperset(taken.values()):
+        return
+    kept = root.attrib | {"style": ";".join(one.text for one in style if one.name not in taken)}
+    root.attrib = {name: value for name, value in kept.items() if value and name not in taken}
+    ground = taken.pop("background-color", taken.pop("background", "none"))
+    if turned := _UNITS.sub("", taken.pop("transform", "")):
+        x, y = box.left + box.width / 2, box.top + box.height / 2
+        taken["transform"] = f"translate({x:g} {y:g}) {turned} translate({-x:g} {-y:g})"
+    sides = dict(zip(("x", "y", "width", "height"), map("{:g}".format, box), strict=True))
+    tag, inside = root.tag.removesuffix("svg"), [*root]
+    root[:] = [Element(f"{tag}g", taken)]
+    # The first makes the group as large as the box, which is what shares of it are measured by.
+    root[0].extend([Element(f"{tag}rect", sides, fill="none", stroke="none", style=f"fill:{ground}"), *inside])
+
+
+XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
+_MOST_COPIED = 2000
+"""Elements that copies may have."""
+
+
+def _copy_uses(root: Element) -> None:
+    """Put copies in the places of `use`, since variables of these places reach into what is drawn there."""
+    by_id, room = {one.get("id"): one for one in root.iter()}, _MOST_COPIED
+    tag = root.tag.removesuffix("svg")
+    pending: list[tuple[Element, tuple[str, ...]]] = [(use, ()) for use in root.iter(f"{tag}use")]
+    for use, above in pending:
+        address = unquote(use.get("href", use.get(XLINK_HREF, "")).removeprefix("#"))
+        if address not in by_id or address in above or room < 0:
+            continue
+        copied = deepcopy(by_id[address])
+        room -= sum(1 for _ in copied.iter())
+        if copied.tag == f"{tag}symbol":
+            copied.tag = f"{tag}svg"
+            copied.attrib.update({side: use.attrib[side] for side in ("width", "height") if side in use.attrib})
+        place = f"{use.get('transform', '')} translate({use.get('x', 0)} {use.get('y', 0)})"
+        use.tag, use.attrib["transform"] = f"{tag}g", _UNITS.sub("", place)
+        use.append(copied)
+        pending += [(one, (*above, address)) for one in copied.iter(f"{tag}use")]
+
+
 def written_out(document: bytes) -> bytes:
     """Write an SVG's styles out; what is no XML stays as it is, since librsvg says why.
 
@@ -101,6 +183,9 @@ def written_out(document: bytes) -> bytes:
         root = ElementTree.fromstring(document)
     except (ElementTree.ParseError, LookupError, ValueError):
         return document
+    group_root(root)
+    if b"var(" in document:
+        _copy_uses(root)
     sheets = root.findall(".//{*}style")
     rules = [rule for sheet in sheets if _holds(sheet.get("media", "")) for rule in _rules("".join(sheet.itertext()))]
     scopes = _write_elements(root, rules)
@@ -141,7 +226,8 @@ def _spelt_out(prelude: str) -> Iterator[str]:
 
 def _holds(media: str) -> bool:
     """Whether one of some media queries is true of a light screen as large as an icon."""
-    return any((_NO_LIGHT_SCREEN.search(query) is None) != ("not" in query.split()[:1]) for query in media.split(","))
+    known = _SIDE.sub(lambda one: "screen" if (float(one[2]) > _SEEN_AT) == (one[1] == "max") else "print", media)
+    return any((_NO_LIGHT_SCREEN.search(query) is None) != ("not" in query.split()[:1]) for query in known.split(","))
 
 
 def _write_elements(root: Element, rules: Sequence[Rule]) -> list[tuple[Mapping[str, str], str]]:
@@ -182,15 +268,15 @@ _INHERITED = ("--", "color")
 
 def names_of(element: Element, *, is_root: bool) -> set[str]:
     """What plain selectors may call an element."""
-    classes = (f".{name}" for name in element.get("class", "").split())
-    return {"*", element.tag.rpartition("}")[2], f"#{element.get('id')}", *classes, *((":root",) if is_root else ())}
+    names = ("*", element.tag.rpartition("}")[2], f"#{element.get('id')}", *((":root",) if is_root else ()))
+    return {*names, *(f".{name}" for name in element.get("class", "").split())}
 
 
 @functools.lru_cache(4096)
 def _parts(selector: str) -> Sequence[tuple[bool, frozenset[str]]]:
     """Of each part of a selector whether it is a child of the one before, and its names."""
-    parts = selector.replace(">", " >").replace("> ", ">").split()
-    return [(part[0] == ">", frozenset(_NAME.findall(part.lstrip(">")))) for part in parts]
+    parts = selector.replace(">", " >").replace("> ", ">")
+    return [(part[0] == ">", frozenset(_NAME.findall(part.lstrip(">")))) for part in parts.split()]
 
 
 def weight(selector: str) -> tuple[int, int, int]:
@@ -250,7 +336,8 @@ def _value(value: str, scope: Mapping[str, str]) -> str:
     for _ in range(_DEEPEST):
         filled, n = _VARIABLE.subn(worth, filled, count=100)
         if not n:
-            filled = _CALC.sub(_computed, _REFERENCE.sub(lambda found: unquote(found[0]), filled))
+            filled = _CALC.sub(_computed, filled)
+            filled = _REFERENCE.sub(lambda one: f"url('#{unquote(one[1])}')" if one[1] else unquote(one[0]), filled)
             return _COLOUR.sub(lambda found: _plain_colour(found[0], scope["color"]), filled)
         if len(filled) > _LONGEST + len(value):
             break

@@ -96,21 +96,26 @@ class FileScan:
     """Entries beside the records that cannot become icons, as (member, reason): an alias of what is not there."""
 
 
-STYLED = (
+_STYLED = (
     *(b'"freeze"', b"'freeze'", b"media", b"@supports", b"@layer"),
     *(b"var(", b"lab(", b"lch(", b"color(", b"color-mix(", b"light-dark("),
-    *(b"#%", b"%C3%", b"%E", b"calc(", b"(from ", b":is("),
+    *(b"#%", b"%20", b"%C3%", b"%E", b"calc(", b"(from ", b":is("),
 )
-"""What is in an SVG that `rendering.styles` writes out before it is drawn."""
+_ROOT_AS_BOX = re.compile(rb"""<svg\b[^>]*?[\s;"'](?:transform|mask|clip-path|filter|background(?:-color)?)\s*[=:]""")
 ICON_FILES = (b"\0\0\1\0", b"\0\0\2\0")
 """Beginnings of ICO files and cursors."""
 DRAWN_BY = "2"
 """Part of the stamps of files: what is drawn otherwise than by older programs is read, and so embedded, again."""
 
 
+def is_styled(content: bytes) -> bool:
+    """Whether an SVG has something that `rendering.styles` writes out before it is drawn."""
+    return any(sign in content for sign in _STYLED) or _ROOT_AS_BOX.search(content, 0, 4000) is not None
+
+
 def content_digest(content: bytes) -> bytes:
     """Identify a picture's content: BLAKE2b, 16 bytes; not as older programs do where these drew it wrongly."""
-    is_drawn_anew = content.startswith(ICON_FILES) or any(sign in content for sign in STYLED)
+    is_drawn_anew = content.startswith(ICON_FILES) or is_styled(content)
     return blake2b(content, digest_size=16, person=DRAWN_BY.encode() if is_drawn_anew else b"").digest()
 
 

@@ -17,7 +17,17 @@ import tinycss2
 
 from indexer.errors import IconsError, RenderError
 from indexer.rendering.render import svg_document
-from indexer.rendering.styles import Declaration, Rule, declarations, names_of, selectors_of, selects, tokens, weight
+from indexer.rendering.styles import (
+    XLINK_HREF,
+    Declaration,
+    Rule,
+    declarations,
+    names_of,
+    selectors_of,
+    selects,
+    tokens,
+    weight,
+)
 from search.drawings.frameworks import Look, NamedIcon, coloured, with_attribute
 from search.drawings.licences import unique
 from search.drawings.shapes import reshape
@@ -81,7 +91,6 @@ def scoped(sheet: str | Sequence[Any], *, own: str, renamed: Callable[[str], str
 
 SVG = "http://www.w3.org/2000/svg"
 _SVG_NAME = f"{{{SVG}}}"
-_XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
 _ELEMENTS = """
 a animate animateColor animateMotion animateTransform circle clipPath defs desc ellipse feBlend feColorMatrix
 feComponentTransfer feComposite feConvolveMatrix feDiffuseLighting feDisplacementMap feDistantLight feDropShadow
@@ -208,7 +217,7 @@ def _is_kept(element: ElementTree.Element, depth: int) -> bool:
     element.tag = tag
     element.attrib.clear()
     for name, value in attributes:
-        plain = "href" if name == _XLINK_HREF else name
+        plain = "href" if name == XLINK_HREF else name
         if plain in _ATTRIBUTES_KEPT or _WITH_ANY_TEXT.fullmatch(plain):
             held = _held(tag, plain, value.strip(), depth)
             if held and plain not in element.attrib:  # of two links the one without a namespace counts
@@ -230,8 +239,7 @@ def _held(tag: str, name: str, value: str, depth: int) -> str:
     if name == "style":
         own = (one for one in declarations(value) if not REACHING.search(one.text) and not _OBSOLETE.match(one.name))
         return ";".join(one.text for one in own)
-    is_free = name in _TIMING or _WITH_ANY_TEXT.fullmatch(name)
-    return value if is_free or not REACHING.search(value) else ""
+    return value if name in _TIMING or _WITH_ANY_TEXT.fullmatch(name) or not REACHING.search(value) else ""
 
 
 def _picture(address: str, depth: int) -> str:
@@ -256,8 +264,8 @@ _LABELS = ("aria-labelledby", "aria-describedby")
 _FRAMES = re.compile(r"keyframes\s+[\"']?([\w-]+)", re.IGNORECASE)
 _WITH_FRAMES = re.compile(r"\banimation(?:-name)?\s*:[^;}]*", re.IGNORECASE)
 _WORD = re.compile(r"[\w-]+")
-_STARTED_BY = re.compile(r"((?:^|;)\s*+)((?>(?:\\.|[^;.+\\-])+))(?=\.[a-z])", re.IGNORECASE)
-"""What an animation waits for. A hyphen is a minus there."""
+_STARTED_BY = re.compile(r"((?:^|;)\s*+)((?>(?:\\.|[^;.+\\-])+)(?=\.[a-z])|[^;.+\\]+(?=\.[a-z]+\s*\+))", re.IGNORECASE)
+"""What an animation waits for. A hyphen is a minus there, unless there is a plus."""
 _WITH_URL = re.compile(r"url\(\s*+[\"']?#([^\"'()]++)[\"']?\s*+\)", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\(?=.)")
 

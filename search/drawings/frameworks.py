@@ -135,8 +135,7 @@ class IconifyKey(NamedTuple):
 
 def packages_of(prefix: str) -> list[str]:
     """npm packages of pictures that hold a set of Iconify, as a library calls them."""
-    known = "fa7" if _STYLED.fullmatch(prefix) else prefix
-    return [package for package, own in _PACKAGES.items() if own == known]
+    return [package for package, own in _PACKAGES.items() if own == ("fa7" if _STYLED.fullmatch(prefix) else prefix)]
 
 
 @cache
@@ -168,8 +167,10 @@ def iconify_key(icon: NamedIcon) -> IconifyKey:
 
 def font_awesome_style(icon: NamedIcon) -> str:
     """Iconify has a set a style, the package of pictures a folder."""
-    words = (*folders(icon), icon.set.rpartition("-")[2])
-    return next((style for style in ("solid", "regular", "brands") if style in words), "solid")
+    return next(
+        (style for style in ("solid", "regular", "brands") if style in (*folders(icon), icon.set.rpartition("-")[2])),
+        "solid",
+    )
 
 
 Language = Literal["tsx", "jsx", "vue", "svelte", "html", "css", "svg", "text"]
@@ -390,13 +391,12 @@ class Exceptions:
 @cache
 def exceptions() -> Mapping[str, Exceptions]:
     """Read them, by family and folder."""
-    written = json.loads(bundled("snippets/exports.json").read_bytes())
     return {
         family: Exceptions(
             {name: other for other, names in kinds["instead"].items() for name in names.split()},
             frozenset(kinds["absent"].split()),
         )
-        for family, kinds in written.items()
+        for family, kinds in json.loads(bundled("snippets/exports.json").read_bytes()).items()
     }
 
 

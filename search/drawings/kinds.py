@@ -9,11 +9,11 @@ from xml.etree.ElementTree import Element
 
 from indexer.errors import ExportError, IconsError, RenderError, SourceError, UnknownIconError
 from indexer.rendering.render import svg_document
+from indexer.rendering.styles import Box, box_of, group_root
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.frameworks import ICON_NAME, Look, capitals, named_icon
 from search.drawings.licences import HYPHENS, SetTerms, gallery, notice, plain_name, unique
 from search.drawings.markup import TSX, XML, merging, written
-from search.drawings.shapes import box_of
 from search.query import Hit
 from search.showing.sheets import kind_of
 
@@ -117,19 +117,6 @@ _OF_DOCUMENT = frozenset(("xmlns", "viewBox", "width", "height", "x", "y", "vers
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """Where an icon lies in its own coordinates."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-
-    def __str__(self) -> str:
-        return " ".join(map(spell, (self.left, self.top, self.width, self.height)))
-
-
-@dataclass(frozen=True, slots=True)
 class Drawing:
     """One icon, cleaned and taken apart. Its ids begin with its name, so that no other icon of an export has them."""
 
@@ -168,6 +155,8 @@ def _take_apart(icon: Chosen, look: Look, *, shared: bool) -> Drawing:
     has_sheet = any(element.tag == "style" for element in root.iter())
     if shared and has_sheet:
         raise IconsError("its style sheet has rules for more than plain classes; only --as zip takes it")
+    if shared:
+        group_root(root)
     if not has_sheet:
         for element in root.iter():
             element.attrib.pop("class", None)  # a page's own rules might be for it
@@ -176,12 +165,13 @@ def _take_apart(icon: Chosen, look: Look, *, shared: bool) -> Drawing:
     box = box_of(root.attrib)
     if box is None:
         raise RenderError("svg: states neither a viewBox nor width and height")
-    return Drawing(icon, Box(*box), attributes, list(root), sides if all(sides) else None)
+    return Drawing(icon, box, attributes, list(root), sides if all(sides) else None)
 
 
-def spell(number: float) -> str:
-    """Spell a number as short as it is exact."""
-    return repr(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)
+def spelt(*numbers: float) -> str:
+    """Spell numbers as short as they are exact."""
+    exact = (int(one) if one == int(one) and abs(one) < 1e15 else one for one in numbers)
+    return " ".join(map(repr, exact))
 
 
 def element(tag: str, attributes: Mapping[str, str], body: Iterable[Element]) -> Element:
@@ -193,8 +183,8 @@ def element(tag: str, attributes: Mapping[str, str], body: Iterable[Element]) ->
 
 def whole_svg(drawing: Drawing) -> bytes:
     """Spell a drawing as a document of its own."""
-    width, height = drawing.sides or (spell(drawing.box.width), spell(drawing.box.height))
-    own = {"xmlns": SVG, "width": width, "height": height, "viewBox": str(drawing.box), **drawing.attributes}
+    width, height = drawing.sides or (spelt(drawing.box.width), spelt(drawing.box.height))
+    own = {"xmlns": SVG, "width": width, "height": height, "viewBox": spelt(*drawing.box), **drawing.attributes}
     return written(element("svg", own, drawing.body), XML).encode() + b"\n"
 
 
@@ -236,7 +226,7 @@ def make_zip(material: Material) -> Made:
 
 
 _SPRITE = "sprite.svg"
-_OF_WHOLE = frozenset(("opacity", "filter", "mask", "clip-path", "transform", "style", "class"))
+_OF_WHOLE = frozenset(("opacity", "style", "class"))
 """Attributes that a symbol does not take as a root does: these go to a group inside it."""
 
 
@@ -252,23 +242,16 @@ def make_sprite(material: Material) -> Made:
         (name, f'<svg class="tile" role="img" aria-label="{name}"><use href="#{name}"/></svg>', "") for name in names
     ]
     # The page holds the sprite itself: opened from a disk, a browser takes no other file's symbols.
-    files = {_SPRITE: sprite.encode(), "example.html": gallery(material.name, use=use, tiles=tiles, sprite=sprite)}
-    return Made(files, _SPRITE, [f"use: {use}"], names_of(material.drawn))
+    page = gallery(material.name, use=use, tiles=tiles, sprite=sprite)
+    return Made({_SPRITE: sprite.encode(), "example.html": page}, _SPRITE, [f"use: {use}"], names_of(material.drawn))
 
 
 def _symbol(one: Drawing) -> str:
     of_whole = {name: value for name, value in one.attributes.items() if name in _OF_WHOLE}
-    stated = {"id": one.icon.name, "viewBox": str(one.box)}
+    stated = {"id": one.icon.name, "viewBox": spelt(*one.box)}
     stated |= {name: value for name, value in one.attributes.items() if name not in _OF_WHOLE}
-    return written(element("symbol", stated, _grouped(one, of_whole)), XML)
-
-
-def _grouped(one: Drawing, attributes: Mapping[str, str]) -> list[Element]:
-    """What stands in a drawing, inside a group that says what its root said; a root turns around its middle."""
-    box, all_said = one.box, " ".join((*attributes, attributes.get("style", "")))
-    middle = {"transform-origin": f"{spell(box.left + box.width / 2)} {spell(box.top + box.height / 2)}"}
-    said = {**middle, **attributes} if "transform" in all_said else attributes
-    return [element("g", said, one.body)] if said else one.body
+    body = [element("g", of_whole, one.body)] if of_whole else one.body
+    return written(element("symbol", stated, body), XML)
 
 
 _SIDE = 16
@@ -287,10 +270,10 @@ def make_iconify(material: Material) -> Made:
     prefixes = unique([plain_name(key) for key in of_sets])
     files = {}
     for own, (key, icons) in zip(prefixes, of_sets.items(), strict=True):
-        named = (one.icon.hit.name for one in icons)
-        names = unique([name if ICON_NAME.fullmatch(name) else plain_name(name) for name in named])
-        terms = [one for one in material.terms if one.set == key]
-        files[f"{own}.json"] = _file(own, dict(zip(names, icons, strict=True)), terms)
+        stated = (one.icon.hit.name for one in icons)
+        names = unique([name if ICON_NAME.fullmatch(name) else plain_name(name) for name in stated])
+        named = dict(zip(names, icons, strict=True))
+        files[f"{own}.json"] = _file(own, named, [one for one in material.terms if one.set == key])
     return Made(files, next(iter(files)) if len(files) == 1 else None, [], {})
 
 
@@ -303,25 +286,26 @@ def _file(prefix: str, icons: dict[str, Drawing], terms: Sequence[SetTerms]) -> 
 def _info(prefix: str, total: int, terms: Sequence[SetTerms]) -> dict[str, Any]:
     """What Iconify's tools show of a set; several sets share a file only under a prefix of one's own."""
     licences = list(dict.fromkeys(one.title for one in terms))
-    licence: dict[str, str] = {"title": ", ".join(licences)}
-    if len(licences) == 1:
-        licence |= {"spdx": terms[0].spdx} if terms[0].spdx else {}
-        licence |= {"url": terms[0].url} if terms[0].url else {}
+    more = {"spdx": terms[0].spdx, "url": terms[0].url} if len(licences) == 1 else {}
+    licence = {"title": ", ".join(licences), **{name: value for name, value in more.items() if value}}
     own = {one.set: one for one in terms}
     name = terms[0].set_title if len(own) == 1 else prefix
     authors = dict.fromkeys(one.author or one.set_title for one in own.values())
-    version = {"version": terms[0].version} if len(own) == 1 and terms[0].version else {}
-    return {"name": name, "total": total, **version, "author": {"name": ", ".join(authors)}, "license": licence}
+    return {
+        **{"name": name, "total": total},
+        **({"version": terms[0].version} if len(own) == 1 and terms[0].version else {}),
+        **{"author": {"name": ", ".join(authors)}, "license": licence},
+    }
 
 
 def _icon(drawing: Drawing) -> dict[str, Any]:
     """An icon as Iconify holds it: what stands in its SVG, and its box."""
     attributes = {name: value for name, value in drawing.attributes.items() if name != "preserveAspectRatio"}
-    body, box = _grouped(drawing, attributes), drawing.box
+    body, box = [element("g", attributes, drawing.body)] if attributes else drawing.body, drawing.box
     stated = {"left": (box.left, 0), "top": (box.top, 0), "width": (box.width, _SIDE), "height": (box.height, _SIDE)}
     return {
         "body": "".join(written(one, XML) for one in body),
-        **{name: json.loads(spell(value)) for name, (value, usual) in stated.items() if value != usual},
+        **{name: json.loads(spelt(value)) for name, (value, usual) in stated.items() if value != usual},
     }
 
 
@@ -384,14 +368,23 @@ def make_react(material: Material) -> Made:
     default = '"1em"' if material.size is None else str(material.size)
     for one, component in zip(drawn, components, strict=True):
         files[f"src/icons/{one.icon.name}.tsx"] = _component(one, component, default)
-    use = f'use: import {{ {components[0]} }} from "{name}", after npm install && npm run build'
-    return Made({path: text.encode() for path, text in files.items()}, None, [use], names_of(drawn))
+    return Made(
+        {path: text.encode() for path, text in files.items()},
+        None,
+        [f'use: import {{ {components[0]} }} from "{name}", after npm install && npm run build'],
+        names_of(drawn),
+    )
 
 
 def _component(one: Drawing, name: str, size: str) -> str:
     """What leaves its colour open takes that of the text."""
     takes_text = "fill" not in one.attributes and one.icon.hit.coloured is False
-    own = {"xmlns": SVG, "viewBox": str(one.box), **one.attributes, **({"fill": "currentColor"} if takes_text else {})}
+    own = {
+        "xmlns": SVG,
+        "viewBox": spelt(*one.box),
+        **one.attributes,
+        **({"fill": "currentColor"} if takes_text else {}),
+    }
     return (
         'import { forwardRef } from "react";\nimport type { IconProps } from "../types.js";\n\n'
         f"export const {name} = /* @__PURE__ */ forwardRef<SVGSVGElement, IconProps>"

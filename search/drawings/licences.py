@@ -120,8 +120,10 @@ def read_collection(content: bytes, *, name: str) -> tuple[Collection, int]:
         )
         file = from_plain(_File, {**whole, "icons": entries}, ignores_others=True)
     except ValueError as error:
-        how = 'write a key a line, or {"name": "...", "icons": ["lucide:bell"]}'
-        raise ExportError(f'collection "{name}" can\'t be read: {error}; {how}') from error
+        raise ExportError(
+            f'collection "{name}" can\'t be read: {error}; write a key a line, or '
+            '{"name": "...", "icons": ["lucide:bell"]}'
+        ) from error
     points = dict(file.taken_code_points) | {
         one.key: one.code_point for one in file.icons if one.code_point is not None
     }
@@ -137,8 +139,7 @@ def _parsed(text: str) -> Any:
         ValueError: it looks like JSON and is none.
     """
     if not text.lstrip().startswith(("{", "[")):
-        lines = (_COMMENT.sub("", line).strip() for line in text.splitlines())
-        return [line for line in lines if line]
+        return [*filter(None, (_COMMENT.sub("", line).strip() for line in text.splitlines()))]
     try:
         return parsed(text)
     except ValueError:
@@ -248,11 +249,6 @@ class SetTerms:
     """Of the licence file that lies with the source."""
 
     @property
-    def family(self) -> Family:
-        """What kind of licence it is."""
-        return family(self.licence)
-
-    @property
     def spdx(self) -> str | None:
         """SPDX id, where it is one of those that icon sets bear."""
         return self.licence if self.licence in _TITLES else None
@@ -274,10 +270,14 @@ class SetTerms:
         return f"{self.set_title} icons{by}, {self.title}{f' ({self.url})' if self.url else ''}"
 
 
-def licences_summed_up(hits: Iterable[Hit]) -> str:
+def licences_summed_up(icons: Sequence["Hit | SetTerms"]) -> str:
     """Sum up the licences of some icons in a line: "3 sets; 2 need attribution; 1 unknown"."""
-    pairs = dict.fromkeys((hit.set, hit.licence) for hit in hits)
-    return _summed_up([licence for _, licence in pairs], len({key for key, _ in pairs}))
+    licences = [licence for _, licence in dict.fromkeys((one.set, one.licence) for one in icons)]
+    n_sets, families = len({one.set for one in icons}), Counter(map(family, licences))
+    n_credited = sum(map(needs_credit, licences))
+    parts = [f"{n_sets:,} {'set' if n_sets == 1 else 'sets'}"]
+    parts += [f"{n_credited} {'needs' if n_credited == 1 else 'need'} attribution"] if n_credited else []
+    return "; ".join(parts + [f"{families[one]} {one}" for one in _ORDER if families[one]])
 
 
 def terms_of(
@@ -311,42 +311,36 @@ def notice(terms: Sequence[SetTerms]) -> str:
 def warnings_of(terms: Iterable[SetTerms]) -> list[str]:
     """A line for each set whose licence asks for more than credit or a copy of its text."""
     return [
-        f"{one.set_title} ({one.licence or 'no licence'}): its icons {_WARNINGS[one.family]}"
+        f"{one.set_title} ({one.licence or 'no licence'}): its icons {_WARNINGS[family(one.licence)]}"
         for one in terms
-        if one.family in _WARNINGS
+        if family(one.licence) in _WARNINGS
     ]
 
 
 def licence_file(terms: Sequence[SetTerms], *, name: str) -> str:
     """Write all that an export's licences ask for: Markdown, with the texts that lay with the sources."""
-    warned, credited = warnings_of(terms), [one for one in terms if needs_credit(one.licence)]
-    summary = _summed_up([one.licence for one in terms], len({one.set for one in terms}))
-    parts = [f"# Licences of the icons in {plain(name)}", f"{summary}. A summary, no legal advice."]
-    if warned:
-        parts += ["## Look at these first", "\n".join(f"- {line}." for line in warned)]
-    if credited:
-        parts += ["## Credits to show", "\n".join(one.credit for one in credited)]
-    parts += [part for one in terms for part in _section(one)]
-    return "\n\n".join(parts) + "\n"
+    warned = "\n".join(f"- {line}." for line in warnings_of(terms))
+    credited = "\n".join(one.credit for one in terms if needs_credit(one.licence))
+    parts = [f"# Licences of the icons in {plain(name)}", f"{licences_summed_up(terms)}. A summary, no legal advice."]
+    parts += ["## Look at these first", warned] if warned else []
+    parts += ["## Credits to show", credited] if credited else []
+    return "\n\n".join([*parts, *(part for one in terms for part in _section(one))]) + "\n"
 
 
 def _section(one: SetTerms) -> Iterable[str]:
-    facts = [f"- Set: `{plain(one.set)}`{f' {one.version}' if one.version else ''}"]
-    facts += [f"- Author: {one.author}"] if one.author else []
-    facts += [f"- Licence: {one.title}{f' (`{one.spdx}`), {one.url}' if one.spdx else ''}"]
-    facts += [f"- Terms: {TERMS[one.family]}", f"- Icons: {', '.join(one.icons)}"]
+    author = [f"- Author: {one.author}"] if one.author else []
     yield f"## {one.set_title}"
-    yield "\n".join(facts)
+    yield "\n".join(
+        (
+            f"- Set: `{plain(one.set)}`{f' {one.version}' if one.version else ''}",
+            *author,
+            f"- Licence: {one.title}{f' (`{one.spdx}`), {one.url}' if one.spdx else ''}",
+            f"- Terms: {TERMS[family(one.licence)]}",
+            f"- Icons: {', '.join(one.icons)}",
+        )
+    )
     if one.text:
         yield "\n".join(f"    {printable(line, keep=chr(9))}".rstrip() for line in one.text.splitlines())
-
-
-def _summed_up(licences: Sequence[str | None], n_sets: int) -> str:
-    families = Counter(map(family, licences))
-    n_credited = sum(map(needs_credit, licences))
-    parts = [f"{n_sets:,} {'set' if n_sets == 1 else 'sets'}"]
-    parts += [f"{n_credited} {'needs' if n_credited == 1 else 'need'} attribution"] if n_credited else []
-    return "; ".join(parts + [f"{families[one]} {one}" for one in _ORDER if families[one]])
 
 
 _STYLE = """:root{color-scheme:light dark}body{margin:2rem;font:14px/1.5 system-ui,sans-serif}

@@ -9,11 +9,11 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from indexer.errors import IconsError
-from indexer.rendering.styles import declarations
+from indexer.rendering.styles import box_of, declarations
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.frameworks import Look, NamedIcon, capitals, free_name
 from search.drawings.licences import plain_name
-from search.drawings.shapes import box_of, path_data
+from search.drawings.shapes import path_data
 
 _ESCAPES = {
     **{"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"},
@@ -199,8 +199,7 @@ def _vue(icon: NamedIcon, look: Look) -> str:
     if any(element.tag == "style" for element in root.iter()):
         raise IconsError(f'"{icon.key}" holds a <style>, which Vue\'s templates refuse; --format svg writes it whole')
     has_text = any(element.text or element.tail for element in root.iter())
-    body = written(root, XML, rest="v-pre" if has_text else "", indent=1)
-    return f"<template>\n{body}\n</template>"
+    return f"<template>\n{written(root, XML, rest='v-pre' if has_text else '', indent=1)}\n</template>"
 
 
 def _svelte(icon: NamedIcon, look: Look) -> str:
@@ -258,9 +257,7 @@ def _beside_others(icon: NamedIcon, look: Look) -> ElementTree.Element:
 def _with_namespace(root: ElementTree.Element) -> ElementTree.Element:
     """State the namespace, and what a reader looks for first before all else."""
     attributes = {"xmlns": SVG, **root.attrib}
-    first = [name for name in _FIRST if name in attributes]
-    root.attrib.clear()
-    root.attrib.update({name: attributes[name] for name in dict.fromkeys((*first, *attributes))})
+    root.attrib = {name: attributes[name] for name in (*_FIRST, *attributes) if name in attributes}
     return root
 
 

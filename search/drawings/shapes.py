@@ -1,12 +1,11 @@
 """An icon as path data alone, and its strokes and size, read and changed."""
 
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from xml.etree import ElementTree
 
 from indexer.errors import IconsError
-from indexer.rendering.styles import declarations
+from indexer.rendering.styles import LENGTH, box_of, declarations
 from search.drawings.frameworks import Look
 
 _SHAPES = frozenset(("path", "circle", "ellipse", "rect", "line", "polyline", "polygon"))
@@ -14,8 +13,6 @@ _GROUPS = frozenset(("svg", "g", "a"))
 _UNDRAWN = frozenset(("title", "desc", "defs", "linearGradient", "radialGradient", "clipPath", "mask", "symbol"))
 _REACHING = ("transform", "filter", "mask", "clip-path")
 """Attributes by which a shape is not as its own numbers say."""
-_LENGTH = re.compile(r"\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)(?:px)?\s*", re.IGNORECASE)
-_SEPARATOR = re.compile(r"[\s,]+")
 _SPACE = re.compile(r"\s+")
 _NUMBERS = ("x", "y", "width", "height", "rx", "ry", "cx", "cy", "r", "x1", "y1", "x2", "y2")
 _SIDES = {"circle": ("r",), "ellipse": ("rx", "ry"), "rect": ("width", "height")}
@@ -66,7 +63,7 @@ def _data(element: ElementTree.Element, key: str) -> str:
 
 
 def _read(text: str, key: str) -> float:
-    number = _LENGTH.fullmatch(text)
+    number = LENGTH.fullmatch(text)
     if number is None:
         raise IconsError(f'"{key}" has a length of "{text}", which path data can\'t say; --format svg writes it whole')
     return float(number[1])
@@ -87,21 +84,6 @@ def reshape(root: ElementTree.Element, look: Look) -> None:
         _widen(root, look.stroke_width)
     if look.corner is not None:
         _end(root, look.corner)
-
-
-Box = tuple[float, ...]
-"""Left, top, width and height of a canvas."""
-
-
-def box_of(attributes: Mapping[str, str]) -> Box | None:
-    """The canvas by its viewBox or its sides; None where neither says it."""
-    view = [_LENGTH.fullmatch(part) for part in _SEPARATOR.split(attributes.get("viewBox", "").strip())]
-    sides = [_LENGTH.fullmatch(attributes.get(side, "")) for side in ("width", "height")]
-    for before, found in (((), view), ((0.0, 0.0), sides)):
-        box = (*before, *(float(number[1]) for number in found if number))
-        if len(box) == 4 and all(map(math.isfinite, box)) and min(box[2:]) > 0:
-            return box
-    return None
 
 
 def _resize(root: ElementTree.Element, size: int) -> None:

@@ -32,7 +32,7 @@ from picosvg.svg_types import SVGPath
 from indexer.errors import ExportError, RenderError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import draw
-from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, names_of, whole_svg
+from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, element, names_of, spelt, whole_svg
 from search.drawings.licences import PRIVATE_USE, gallery, notice
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _outline(drawing: Drawing, pool: DrawPool) -> Drawing:
     Raises:
         RenderError: it has several colours, is partly transparent, empty, or holds what no font can.
     """
-    tags = {element.tag for top in drawing.body for element in top.iter()}
+    tags = {one.tag for top in drawing.body for one in top.iter()}
     if tags & _NOT_IN_A_FONT:
         raise RenderError(f"has a <{min(tags & _NOT_IN_A_FONT)}>, which no outline of a font can be")
     if drawing.box.width > _WIDEST * drawing.box.height:
@@ -182,21 +182,22 @@ def _outline(drawing: Drawing, pool: DrawPool) -> Drawing:
     if answer["is_transparent"]:
         raise RenderError("is transparent in places; a font has one colour")
     if len(paints) > 1 or any(paint.startswith("url(") for paint in paints):
-        kind = "a gradient" if len(paints) == 1 else f"{len(paints)} colours"
-        raise RenderError(f"has {kind}; a font has one colour")
+        raise RenderError(
+            f"has {'a gradient' if len(paints) == 1 else f'{len(paints)} colours'}; a font has one colour"
+        )
     [paint] = paints
     return replace(drawing, outline=answer["path"], colour=None if paint == "currentcolor" else paint)
 
 
 def _still(drawing: Drawing) -> Drawing:
     """Take off what is not drawn, and what moves; links as picosvg reads them."""
-    body = [element for element in drawing.body if element.tag not in _NOT_DRAWN]
-    for element in (one for top in body for one in top.iter()):
-        for child in [child for child in element if child.tag in _NOT_DRAWN]:
-            element.remove(child)
-        if "href" in element.attrib:
-            element.set("xlink:href", element.attrib.pop("href"))
-    return replace(drawing, attributes={"xmlns:xlink": _XLINK, **drawing.attributes}, body=body, sides=None)
+    whole = element("g", drawing.attributes, drawing.body)
+    for one in whole.iter():
+        for child in [child for child in one if child.tag in _NOT_DRAWN]:
+            one.remove(child)
+        if "href" in one.attrib:
+            one.set("xlink:href", one.attrib.pop("href"))
+    return replace(drawing, attributes={"xmlns:xlink": _XLINK}, body=[whole], sides=None)
 
 
 SIDES = (4096.0, 1500.0, 700.0, 257.0)
@@ -298,6 +299,4 @@ def path_of(tag: str, attributes: dict[str, str]) -> str:
 
 
 def _drawn(path: str, box: Sequence[float]) -> bytes:
-    left, top, width, height = (f"{number:g}" for number in box)
-    sides = f'width="{width}" height="{height}" viewBox="{left} {top} {width} {height}"'
-    return f'<svg xmlns="{_SVG}" {sides}><path d="{path}"/></svg>'.encode()
+    return f'<svg xmlns="{_SVG}" viewBox="{spelt(*box)}"><path d="{path}"/></svg>'.encode()

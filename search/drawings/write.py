@@ -119,8 +119,8 @@ def _exported(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _
         uses = [_element(name, weight, *stated) for name, weight in zip(names, weights, strict=True)]
         return imports, uses, framework.packages, left_out
     uses = [_element(f"{framework.component} {framework.attribute}={{{name}}}", *stated) for name in names]
-    packages = dict.fromkeys((*framework.packages, *(one.module for one in exports)))
-    return [_component_import(framework), *imports], uses, [*packages], left_out
+    packages = [*dict.fromkeys((*framework.packages, *(one.module for one in exports)))]
+    return [_component_import(framework), *imports], uses, packages, left_out
 
 
 def _keys(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
@@ -140,8 +140,7 @@ def _classes(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _W
     stated, left_out = _stated(framework, look)
     style = f' style="{"; ".join(stated)}"' if stated else ""
     uses = [f'<span class="i-{key.prefix}{":" if "-" in key.prefix else "-"}{key.name}"{style}></span>' for key in keys]
-    sets = dict.fromkeys(f"@iconify-json/{key.prefix}" for key in keys)
-    return [], uses, [*framework.packages, *sets], left_out
+    return [], uses, [*framework.packages, *dict.fromkeys(f"@iconify-json/{key.prefix}" for key in keys)], left_out
 
 
 def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
@@ -177,8 +176,9 @@ _WRITERS: Mapping[str, Callable[[Sequence[NamedIcon], Framework, Look], _Written
 
 def _stated(framework: Framework, look: Look) -> tuple[list[str], tuple[str, ...]]:
     """A look as a use states it, and what of it has no way to be stated."""
-    values = {name: getattr(look, name) for name in ("size", "colour", "stroke_width", "corner")}
-    values = {name: value for name, value in values.items() if value is not None}
+    values = {
+        name: it for name in ("size", "colour", "stroke_width", "corner") if (it := getattr(look, name)) is not None
+    }
     stated = []
     for name, value in values.items():
         if form := framework.look.get(name):

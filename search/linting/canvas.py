@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from search.drawings.shapes import Box
+from indexer.rendering.styles import Box
 from search.linting.drawing import BLACK, IMPLICIT, Drawing
 from search.linting.findings import (
     LEAST_ICONS,
@@ -266,7 +266,7 @@ RULES = (
         "draw it on the canvas of the set, and state that as its viewBox",
         differing(
             "viewBox",
-            lambda drawing: (drawing.view_box or (0.0, 0.0, 0.0, 0.0), drawing.states_view_box),
+            lambda drawing: (drawing.view_box or Box(0.0, 0.0, 0.0, 0.0), drawing.states_view_box),
             _spell_view_box,
         ),
     ),

@@ -19,9 +19,8 @@ from picosvg.svg_transform import Affine2D
 
 from indexer.errors import RenderError
 from indexer.rendering.render import svg_document
-from indexer.rendering.styles import declarations
+from indexer.rendering.styles import Box, box_of, declarations
 from search.drawings.clean import SVG, lay_rules, parsed_tree
-from search.drawings.shapes import Box, box_of
 
 _MOST_ELEMENTS = 20_000
 _MOST_CSS = 50_000
@@ -287,7 +286,7 @@ class Drawing:
     """Of the corners of rectangles; 0 is sharp."""
     paints: frozenset[str]
     """What shapes are painted with, as it is spelled in lower case; without `none`."""
-    extent: Box | None
+    extent: tuple[float, ...] | None
     """(left, top, right, bottom) of all that is drawn, strokes included; None where shapes don't say it."""
     corners: tuple[Point, ...]
     """Ends of straight lines along an axis, on the canvas."""
@@ -412,7 +411,7 @@ def _plain(paint: str) -> str:
     return "".join(paint.lower().split())
 
 
-def _extent(shapes: Sequence[_Shape], elements: Sequence[Element]) -> Box | None:
+def _extent(shapes: Sequence[_Shape], elements: Sequence[Element]) -> tuple[float, ...] | None:
     """None where something is drawn, cut or moved in ways that shapes don't tell."""
     for element in elements:
         if (

@@ -24,13 +24,12 @@ from numpy.typing import NDArray
 from indexer.errors import IconsError, LibraryError, RenderError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import svg_document
+from indexer.rendering.styles import box_of
 from indexer.screens.files import UsageFolder
 from search.drawings.clean import clean_tree, set_apart
 from search.drawings.frameworks import AS_IT_IS, NamedIcon, coloured
-from search.drawings.kinds import element
 from search.drawings.markup import XML
 from search.drawings.markup import written as spelt
-from search.drawings.shapes import box_of
 from search.engine import SearchEngine
 from search.generation.opened import state_of
 from search.pictures import digest_of
@@ -85,23 +84,20 @@ def fitting(pictures: Iterable[tuple[str, bytes]]) -> tuple[dict[str, bytes], in
 
 def stacked(pictures: Mapping[str, bytes]) -> bytes:
     """Stack SVGs; the one that is called 17 is seen at the fragment #i17."""
-    layers = (_layer(f"i{name}", document) for name, document in pictures.items())
-    return b"".join([_HEAD, *layers, b"</svg>"])
+    return b"".join([_HEAD, *(_layer(f"i{name}", document) for name, document in pictures.items()), b"</svg>"])
 
 
 def _layer(layer: str, document: bytes) -> bytes:
     root = _shared(document, layer)
     box = None if root is None else box_of({"viewBox": root.get("viewBox", "")})
     if root is None or box is None:
-        address = b"data:image/svg+xml;base64," + base64.b64encode(document)
-        return b'<svg id="%b"><image width="100%%" height="100%%" href="%b"/></svg>' % (layer.encode(), address)
-    return spelt(element("svg", {"id": ""} | root.attrib | {"id": layer} | _placed(box), root), XML).encode()
-
-
-def _placed(box: Sequence[float]) -> dict[str, str]:
-    """Where a layer stands in a square stack: in the middle, and no larger than its viewBox, which clips it."""
-    wide, high = (100 * side / max(box[2:]) for side in box[2:])
-    return {"x": f"{(100 - wide) / 2:g}%", "y": f"{(100 - high) / 2:g}%", "width": f"{wide:g}%", "height": f"{high:g}%"}
+        held = b'<svg id="%b"><image width="100%%" height="100%%" href="data:image/svg+xml;base64,%b"/></svg>'
+        return held % (layer.encode(), base64.b64encode(document))
+    # It stands in the middle of a square stack, no larger than its viewBox, which clips it.
+    wide, high = (100 * side / max(box.width, box.height) for side in (box.width, box.height))
+    place = {"x": (100 - wide) / 2, "y": (100 - high) / 2, "width": wide, "height": high}
+    root.attrib = {"id": ""} | root.attrib | {"id": layer, **{name: f"{share:g}%" for name, share in place.items()}}
+    return spelt(root, XML).encode()
 
 
 def _shared(document: bytes, layer: str) -> Element | None:
@@ -265,8 +261,7 @@ class Screens:
             if index is None:
                 return written(UsageAnswer, _NOTHING)
             with index.explaining():
-                least = LEAST_SCORE if min_score is None else min_score
-                found = uses_of_icon(index, engine, number, k=k, least=least)
+                found = uses_of_icon(index, engine, number, k=k, least=LEAST_SCORE if min_score is None else min_score)
                 known = {"n_known": index.n_screens, "generation": index.generation.number}
                 uses = {"uses": [_spelled(index, use) for use in found.uses]}
             return written(UsageAnswer, values_of(found) | known | uses)

@@ -3,6 +3,8 @@
 from importlib.metadata import version
 
 import pytest
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from picosvg.svg import SVG
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
@@ -29,6 +31,13 @@ from search.web.connections import BoundedConnection
             {"disconnected", "message_event", "more_body", "response_complete"},
             {*RequestResponseCycle.__init__.__code__.co_names},
             "BoundedConnection of search/web/connections.py",
+        ),
+        ("mcp", {"_lowlevel_server"}, {*MCPServer.__init__.__code__.co_names}, "search/assistant/server.py"),
+        (
+            "mcp",
+            {"pre_parse_json", "arg_model"},
+            {*dir(FuncMetadata), *FuncMetadata.model_fields},
+            "_StrictTool of search/assistant/server.py",
         ),
         ("picosvg", {"_stroke", "tolerance"}, {*dir(SVG)}, "_Large of search/drawings/web_font.py"),
         ("picosvg", {"_stroke"}, {*SVG._simplify.__code__.co_names}, "_Large of search/drawings/web_font.py"),

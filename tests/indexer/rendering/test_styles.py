@@ -19,7 +19,7 @@ from indexer.rendering.styles import written_out
 from indexer.sources.iconify import build_svg, resolve_icon
 
 SQUARE = '<rect x="6" y="6" width="12" height="12" class="a" {}/>'
-RED, GREEN, BLACK = [255, 0, 0], [0, 128, 0], [0, 0, 0]
+RED, GREEN, BLACK, WHITE = [255, 0, 0], [0, 128, 0], [0, 0, 0], [255, 255, 255]
 
 
 def middle(body: str, *, root: str = "") -> list[int]:
@@ -66,19 +66,42 @@ def test_a_variable_is_worth_what_the_file_says_else_what_stands_beside_it(
     assert middle(f"<style>{sheet}</style>{SQUARE.format(attributes)}") == colour
 
 
-def test_an_id_may_be_referred_to_by_its_signs_in_percent() -> None:
-    body = '<linearGradient id="\u00e9"><stop stop-color="red"/></linearGradient><g id="\u00fc">{}</g>'
-    both = ('fill="url(#%C3%A9)"', 'style="fill:url(&quot;#%C3%A9&quot;)"')
-    assert [middle(body.format(SQUARE.format(attribute))) for attribute in both] == [RED, RED]
-    unused = body.format(SQUARE.format('fill="red"'))
-    assert middle(f'<defs>{unused}</defs><use href="#%C3%BC"/>') == RED
+_LEFT = '<rect id="g" width="10" height="24" fill="var(--x, black)"/>'
+_PARTS = (
+    '<clipPath id="c" clipPathUnits="objectBoundingBox"><path d="M0 0h.5v1H0z"/></clipPath>'
+    '<linearGradient id="\u00e9 b"><stop stop-color="red"/></linearGradient>'
+)
+_WIDE = '<rect width="24" height="24" {}/>'
 
 
-def test_places_of_a_file_may_give_one_variable_different_values() -> None:
-    sheet = "<style>.r{--x:red} .g{--x:green} rect{fill:var(--x,black)} .k{fill:blue}</style>"
-    groups = [f'<g class="{name}"><rect x="{x}" width="8" height="24"/></g>' for x, name in ((0, "r"), (8, "g"))]
-    pixels = render(svg(sheet + "".join(groups) + '<rect x="16" width="8" height="24"/>').encode(), size=48).pixels
-    assert pixels[24, [8, 24, 40]].tolist() == [RED, GREEN, BLACK]
+@pytest.mark.parametrize(
+    ("body", "root", "seen"),
+    [
+        (f'<defs>{_LEFT}</defs><use href="#g" style="--x:red"/><use class="b" href="#g" x="12px"/>', "", [RED, GREEN]),
+        (
+            f'<symbol id="s" viewBox="0 0 9 24"><g><use href="#t"/></g></symbol><g id="t">{_LEFT}</g>'
+            '<g id="l"><use href="#l"/></g><use href="#none"/><use class="b" href="#s" x="12" width="9" height="24"/>',
+            "",
+            [BLACK, GREEN],
+        ),
+        (
+            '<style>rect{fill:var(--x)}</style><g style="--x:red"><rect width="10" height="24"/></g>'
+            '<g class="b"><rect x="10" width="14" height="24"/></g>',
+            "",
+            [RED, GREEN],
+        ),
+        (_PARTS + _WIDE.format('fill="url(#%C3%A9%20b)"'), "", [RED, RED]),
+        (_PARTS + _WIDE.format('style="fill:url(&quot;#%C3%A9%20b&quot;)"'), "", [RED, RED]),
+        (f'<defs><g id="\u00fc">{_WIDE.format("")}</g></defs><use href="#%C3%BC"/>', "", [BLACK, BLACK]),
+        (_LEFT, 'style="--x: red; transform: rotate(180deg)"', [WHITE, RED]),
+        (_LEFT, 'class="b" transform="rotate(180)"', [WHITE, GREEN]),
+        (_LEFT, 'class="b" style="background: rgb(255, 0, 0)"', [GREEN, RED]),
+        (_PARTS + _LEFT, 'class="b" style="background: red" clip-path="url(#c)"', [GREEN, WHITE]),
+    ],
+)
+def test_places_references_and_the_root_are_taken_as_by_browsers(body: str, root: str, seen: list[list[int]]) -> None:
+    whole = svg(f"<style>.b{{--x:green}}</style>{body}").replace("<svg", f"<svg {root}", 1)
+    assert render(whole.encode(), size=48).pixels[24, [12, 32]].tolist() == seen
 
 
 @pytest.mark.parametrize(
@@ -122,6 +145,7 @@ def test_a_colour_is_that_of_a_browser(colour: str, seen: list[int]) -> None:
         *(("(prefers-color-scheme:light)", True), ("not (prefers-color-scheme: dark)", True)),
         *(("screen and (prefers-color-scheme:dark)", False), ("(prefers-reduced-motion: reduce)", False)),
         *(("(prefers-reduced-motion: no-preference)", True), ("(min-width:600px)", False), ("(max-width:9em)", True)),
+        *(("(min-width: 16px)", True), ("screen and (max-width:10px)", False), ("not (max-height:10px)", True)),
     ],
 )
 def test_a_style_sheet_counts_where_its_condition_holds_on_a_light_screen(query: str, holds: bool) -> None:

@@ -297,5 +297,5 @@ def test_what_the_root_of_an_icon_says_stays_on_its_symbol(engine: SearchEngine)
         **{"id": "lucide-static-bell", "viewBox": "0 0 24 24", "fill": "none", "stroke": "currentColor"},
         **{"stroke-width": "2", "stroke-linecap": "round", "stroke-linejoin": "round"},
     }
-    assert turned[0].attrib == {"transform-origin": "12 12", "transform": "rotate(45)"}
+    assert turned[0].attrib == {"transform": "translate(12 12) rotate(45) translate(-12 -12)"}
     assert "lucide-static icons, ISC License" in sprite[: sprite.index("<symbol")]

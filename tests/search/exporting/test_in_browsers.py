@@ -42,19 +42,19 @@ GROUNDS = {"light": "#fff", "dark": "#468"}
 MOST_DIFFERENT = 0.01
 """Of a tile: how far its pixels may be from the original's, in the mean; edges differ by less."""
 _MORE_DIFFERENT = {
-    **{("font", 24): 0.2, ("font", 96): 0.05, ("png-24", 24): 0.2, ("png-96", 96): 0.06},
+    **{("font", 24): 0.2, ("font", 96): 0.05, ("png-24", 24): 0.08, ("png-96", 96): 0.02},
     ("sprite", 24): 0.02,
 }
-"""Where edges are drawn otherwise: Chromium darkens those of text, and a PNG has whole pixels on both sides.
+"""Where edges are drawn otherwise: Chromium darkens those of text, librsvg smooths as it does.
 
 A line of text stands on whole pixels, too: a glyph may be moved by one.
 """
-_REFERENCES = {"css": "background", "font": "mask"}
-"""What a form is held against that is no picture: the original, the same way."""
+_REFERENCES = {"css": "background", "font": "mask", "png-24": "at-24", "png-96": "at-96"}
+"""What a form is held against that is no picture of any size: the original, the same way, and on the same pixels."""
 _MOVES = (b"<animate", b"<set", b"@keyframes")
 _A_PAGE = 24
 _PARTS = 12
-_OF_OTHER_SIDE = {24: ("png-96",), 96: ("png-24",)}
+_OF_OTHER_SIDE = {24: ("png-96", "at-96"), 96: ("png-24", "at-24")}
 _GAP = 8
 _COMPILED = ("react", "jsx", "package", "vue", "svelte")
 _PAGE = """<!doctype html><style>
@@ -128,6 +128,8 @@ _HARD = {
     '<path fill="url(\'#%E8%92%99%E7%89%88_1\')" d="M2 13h20v9H2z"/>',
     "steps": f'<rect y="9" width="6" height="6">{_STEP.format("a", "0s;b_1.end", "2;16")}'
     f"{_STEP.format('b_1', 'a.end+.1s', '16;2')}</rect>",
+    "waits": f'<rect y="9" width="6" height="6">{_STEP.format("to-1", "0s;to-2.end+0.1s", "2;16")}'
+    f"{_STEP.format('to-2', 'to-1.end+.1s', '16;2')}</rect>",
     "colour": '<path fill="red" d="M2 2h20v9z"><animate attributeName="fill" dur="1s" to="#00f" fill="freeze"/></path>',
     "way": '<path id="p" d="M4 4h16v16" fill="none"/><circle r="3"><animateMotion dur="5s"><mpath href="#p"/>'
     "</animateMotion></circle>",
@@ -182,9 +184,8 @@ def icons(part: int) -> Iterator[NamedIcon]:
         yield from (NamedIcon(f"lucide:{file.stem}", "lucide", file.stem, file.read_bytes()) for file in samples)
 
 
-def as_address(svg: str | bytes | None) -> str:
-    content = svg.encode() if isinstance(svg, str) else svg or b""
-    return f"data:image/svg+xml;base64,{base64.b64encode(content).decode()}"
+def as_address(content: bytes, kind: str = "svg+xml") -> str:
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def written(icon: NamedIcon, *, moves: bool) -> Iterator[tuple[str, Tile]]:
@@ -281,14 +282,18 @@ def forms_of(some: Sequence[NamedIcon], folder: Path, modules: Path | None) -> t
         for icon in some:
             content = icon.svg or b""
             moves = any(sign in content for sign in _MOVES)
+            around = f"<span style='background:center/contain no-repeat url(\"{as_address(content)}\")'></span>"
             found[icon.key] = {"original": ("xml" if moves else "picture", content.decode())}
-            around = f'background:center/contain no-repeat url("{as_address(content)}")'
-            found[icon.key]["background"] = ("light", f"<span style='{around}'></span>")
-            found[icon.key] |= written(icon, moves=moves)
+            found[icon.key] |= {"background": ("light", around), **dict(written(icon, moves=moves))}
             for side in () if moves else SIDES:
-                png = base64.b64encode(pool.png(content, size=side)).decode()
-                picture = f'<img src="data:image/png;base64,{png}" style="object-fit:contain">'
-                found[icon.key][f"png-{side}"] = ("light", picture)
+                png = pool.png(content, size=side)
+                width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))
+                place = f"{(side - width) // 2}px {(side - height) // 2}px/{width}px {height}px no-repeat"
+                for form, address in (("png", as_address(png, "png")), ("at", as_address(content))):
+                    found[icon.key][f"{form}-{side}"] = (
+                        "light",
+                        f"<span style='background:url(\"{address}\") {place}'></span>",
+                    )
     style = exported(some, found)
     if modules is not None:
         compiled(found, folder, modules)

@@ -323,13 +323,15 @@ def test_a_new_generation_answers_without_a_failed_request(tmp_path: Path, tiny_
     library = Library(tmp_path / "library")
     index_into(library, tmp_path / "icons", model=tiny_model)
     statuses: list[int] = []
+    seen: set[tuple[int, int]] = set()
     stop = threading.Event()
     with serving(library) as (client, _), ThreadPoolExecutor(4) as asking:
         first = client.get(f"{API}/search?q=dot&k=1").json()["hits"][0]
 
         def ask() -> None:
             while not stop.wait(0.02):
-                statuses.append(client.get(f"{API}/search?q=dot").status_code)
+                found = client.get(f"{API}/search?q=star").json()
+                seen.add((found["generation"], sum(hit["name"].startswith("star") for hit in found["hits"])))
                 statuses.append(client.get(first["svg_url"]).status_code)
 
         for _ in range(4):
@@ -340,7 +342,8 @@ def test_a_new_generation_answers_without_a_failed_request(tmp_path: Path, tiny_
             _wait_for(lambda number=generation: client.get("/health").json()["generation"] == number)
             assert client.get(f"{API}/search", params={"q": f"star {generation}"}).json()["hits"][0]["exact"]
         stop.set()
-    assert set(statuses) == {200} and len(statuses) > 50
+    assert set(statuses) == {200} and len(statuses) > 25
+    assert seen <= {(1, 0), (2, 1), (3, 2), (4, 3)} and (4, 3) in seen
 
 
 def _wait_for(condition: Callable[[], bool], seconds: float = 20) -> None:
