@@ -214,7 +214,7 @@ def _checked(
     progress: Callable[[int], None],
 ) -> Checked:
     known, n_files, not_read, computed = KnownIcons(engine), 0, dict[str, str](), list[Reference]()
-    looked_up: list[tuple[Reference, tuple[str, str] | None]] = []
+    looked_up, dropped = list[tuple[Reference, tuple[str, str] | None]](), list[str]()
     for number, scanned in enumerate(scans, start=1):
         n_files += bool(scanned.text or not scanned.problem)
         own.note(scanned.text)
@@ -224,6 +224,8 @@ def _checked(
             # What may be no icon counts where its package decides.
             if one.is_certain or not one.set or found or known.is_refuted(one):
                 looked_up.append((one, found))
+            elif one.is_component:
+                dropped.append(one.module)
         computed += scanned.computed
         progress(number)
     references, of_sets = [one for one, _ in looked_up], [(one, found) for one, found in looked_up if one.set]
@@ -247,7 +249,9 @@ def _checked(
         mixed={path: sorted(found) for path, found in sorted(by_file.items()) if len(found) > 1},
         computed=computed,
         unknown=dict(
-            Counter(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one)).most_common()
+            Counter(
+                [*(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one)), *dropped]
+            ).most_common()
         ),
         renamed=[(one, now) for one, found in of_sets if found and (now := known.renamed(one))],
         not_read=not_read,

@@ -10,6 +10,7 @@ from functools import cache, cached_property, lru_cache, partial
 from html import unescape
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 from urllib.parse import unquote
 
 from indexer.errors import IconsError, SourceError
@@ -419,9 +420,10 @@ class Project:
 
 
 def spellings_of(address: str) -> Sequence[str]:
-    """A path as it stands, and as it is meant where HTML or the address has signs for its letters."""
+    """A path as it stands, and as it is meant: HTML and addresses have signs for letters, macOS puts these together."""
     plain = unescape(address)
-    return list(dict.fromkeys((address, plain, unquote(plain))))
+    meant = unquote(plain)
+    return list(dict.fromkeys((address, plain, meant, normalize("NFD", meant), normalize("NFC", meant))))
 
 
 def _root(place: Path) -> Path | None:

@@ -71,10 +71,10 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
             key, name = next(((other, now) for other, now in named_now if now in known.set(other).names), (key, name))
             own = [*known.set(key).own, key][0]
             n_of_target += own == to
-            if own == to or own not in (sets or [own]) or not key or not (found or one.is_certain):
+            if own == to or own not in (sets or [own]) or not key or not (found or one.is_certain or one.is_component):
                 continue
-            why = f'{own} has no icon "{name}"; `icons check` says what is near'
-            if found or not known.has_set(one):
+            why = f'{own} has no icon "{name}"; `icons check` says what is near' if one.is_certain else _OTHERS[False]
+            if found or (one.is_certain and not known.has_set(one)):
                 named.append((one, Name(own, name)))
             else:
                 left.append(Place(one, "by hand", why=why, source=f"{own}:{name}"))
@@ -119,11 +119,9 @@ def place_of(scanned: Scanned, span: Span, why: str) -> Place:
 def _whole_modules(scanned: Scanned, modules: frozenset[str]) -> Iterator[Place]:
     """What is taken of some modules beside icons that have a name here."""
     found = (*scanned.references, *scanned.computed)
-    starts, named = {one.start for one in found}, {one.module for one in found}
+    starts = {one.start for one in found}
     for one in (one for one in scanned.code.imports if not modules.isdisjoint((one.module, package_of(one.module)))):
-        is_left_open = not one.names and one.module in modules.difference(named)
-        why = "what is taken of it is not known" if is_left_open else ""
-        why = "all of it is exported on" if one.whole == "*" else why
+        why = "all of it is exported on" if one.whole == "*" else ""
         why = "a test puts something else in the place of this module" if one.form == "mock" else why
         whys = {(one.start, one.end): why} if why else {}
         for name in one.names:

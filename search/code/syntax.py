@@ -158,8 +158,10 @@ def parse(text: str, path: str) -> Code:
 _FOREIGN = re.compile(r"[^\x00-\x7f]|(?<!&)&(?![&=])")
 _STAND_INS = {"\ufeff": " ", "&": "|"}
 """The grammar takes no single & for text; where it joins numbers or types, | is read in the same way."""
-_IMPORTED_TYPE = re.compile(r"(?<=\btypeof )import\([^()\n]*\)|\bimport\([^()\n]*\)(?=(?:\.\w+)+\[)")
-"""Which the grammar does not know everywhere, and which names no icon."""
+_IMPORTED_TYPE = re.compile(
+    r"(?<=\btypeof )import\([^()\n]*\)|\bimport\([^()\n]*\)(?=\.(?!(?:then|catch|finally)\b)\w)"
+)
+"""Which the grammar does not know everywhere, and which names no icon: what a program loads has no other methods."""
 _LINE_COMMENTS = re.compile(
     r"\"(?>(?:[^\"\\\n]|\\.)*)\"|'(?>(?:[^'\\\n]|\\.)*)'|url\([^)\n]*+\)|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?|(//[^\n]*+)"
 )
@@ -589,6 +591,9 @@ class _Script:
                     self._pattern(user.child_by_field_name("name")),
                     scope=(self.span(block) if block.type != "program" else None),
                 )
+            case "subscript_expression" if user and (index := user.child_by_field_name("index")):
+                names = [self._specifier(one) for one in index.named_children if one.type == "string_fragment"]
+                return self._import(module, "call", user, (names, ""))
             case "member_expression" if user and (asked := user.child_by_field_name("property")):
                 if self.said(asked) != "then":
                     return self._import(module, "call", user, ([self._specifier(asked)], ""))
