@@ -270,9 +270,9 @@ def _missing(references: Sequence[Reference], known: KnownIcons) -> Iterator[Fin
 def _too_many(by_family: Mapping[str, Sequence[Reference]], most: int | None) -> Iterator[Finding]:
     """One finding for each family of sets beyond those that are used most."""
     ranked = sorted(by_family.items(), key=lambda family: -len(family[1]))
-    for family, (first, *others) in ranked[most:] if most is not None else ():
-        message = f"{len(ranked)} sets are used, {most} may be: {family} {1 + len(others)} times"
-        yield Finding("too-many-sets", first.path, first.line, first.column, first.text, message)
+    for family, uses in ranked[most:] if most is not None else ():
+        message = f"{len(ranked)} sets are used, {most} may be: {family} {len(uses)} times"
+        yield Finding("too-many-sets", uses[0].path, uses[0].line, uses[0].column, uses[0].text, message)
 
 
 RULES: Mapping[str, str] = {
@@ -315,13 +315,12 @@ def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
 def _result(finding: Finding, base: Path) -> dict[str, Any]:
     path = Path(finding.path).absolute()
     uri = quote(path.relative_to(base).as_posix()) if path.is_relative_to(base) else path.as_uri()
-    end = finding.column + len(finding.text)
-    region = {"region": {"startLine": finding.line, "startColumn": finding.column, "endColumn": end}}
-    place = {"artifactLocation": {"uri": uri}} | (region if finding.line else {})
+    columns = {"startColumn": finding.column, "endColumn": finding.column + len(finding.text)}
+    region = {"region": {"startLine": finding.line, **columns}} if finding.line else {}
     return {
         "ruleId": finding.kind,
         "ruleIndex": list(RULES).index(finding.kind),
         "level": _LEVELS.get(finding.kind, "error"),
         "message": {"text": finding.message},
-        "locations": [{"physicalLocation": place}],
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}} | region}],
     }

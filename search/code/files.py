@@ -384,8 +384,9 @@ class Project:
 
     def _above(self, folder: Path) -> Iterator[Path]:
         """Folders of the project, from one on upwards."""
-        here = (folder.resolve(), *folder.resolve().parents)
-        return (one for one in here if any(map(one.is_relative_to, self.folders)))
+        return filter(
+            lambda one: any(map(one.is_relative_to, self.folders)), [(here := folder.resolve()), *here.parents]
+        )
 
     def components_of(self, module: str, beside: Path) -> Components | None:
         """What icons of a package a module of the project passes on, by `export * from "lucide-react"`."""

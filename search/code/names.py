@@ -133,12 +133,8 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
         if one.module.startswith(".") and (file := _FILE.fullmatch(one.module)):
             yield Reference(one.start + file.start(1), one.start + file.end(1), "module", name=file[1])
     members = {module for module, *_ in code.members}
-    for one in code.imports:  # of which nothing tells what is taken
-        is_open = (one.form == "call" and all(name.name == "default" for name in one.names)) or one.whole not in (
-            "",
-            "*",
-        )
-        if is_open and one.module not in members and (components := own.get(one.module) or components_of(one.module)):
+    for one in (one for one in code.imports if one.is_open and one.module not in members):
+        if components := own.get(one.module) or components_of(one.module):
             yield Reference(one.start, one.end, components.form)
     for module, member, span in code.members:
         if components := own.get(module) or components_of(module):

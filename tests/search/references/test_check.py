@@ -152,8 +152,8 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
     ),
     "what may be no icon of a package": (
         *({"a.tsx": 'import { makeThing } from "@tabler/icons-react"; const a = { icon: "group-hover:x" };'}, (), ()),
-        'package "@tabler/icons-react" is not installed here, 1 of its names not looked up; `npm install` brings what it'
-        " exports\nfiles: 1; names of icons: 0\n",
+        'package "@tabler/icons-react" is not installed here, 1 of its names not looked up; `npm install` brings what'
+        " it exports\nfiles: 1; names of icons: 0\n",
     ),
     "own icons": (
         *(OWN, ("--icons", "icons")),
