@@ -214,7 +214,7 @@ def _checked(
     progress: Callable[[int], None],
 ) -> Checked:
     known, n_files, not_read, computed = KnownIcons(engine), 0, dict[str, str](), list[Reference]()
-    looked_up: list[tuple[Reference, tuple[str, str] | None]] = []
+    looked_up, dropped = list[tuple[Reference, tuple[str, str] | None]](), list[str]()
     for number, scanned in enumerate(scans, start=1):
         n_files += bool(scanned.text or not scanned.problem)
         own.note(scanned.text)
@@ -224,6 +224,8 @@ def _checked(
             # What may be no icon counts where its package decides.
             if one.is_certain or not one.set or found or known.is_refuted(one):
                 looked_up.append((one, found))
+            elif one.is_component:
+                dropped.append(one.module)
         computed += scanned.computed
         progress(number)
     references, of_sets = [one for one, _ in looked_up], [(one, found) for one, found in looked_up if one.set]
@@ -247,7 +249,9 @@ def _checked(
         mixed={path: sorted(found) for path, found in sorted(by_file.items()) if len(found) > 1},
         computed=computed,
         unknown=dict(
-            Counter(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one)).most_common()
+            Counter(
+                [*(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one)), *dropped]
+            ).most_common()
         ),
         renamed=[(one, now) for one, found in of_sets if found and (now := known.renamed(one))],
         not_read=not_read,
@@ -266,9 +270,9 @@ def _missing(references: Sequence[Reference], known: KnownIcons) -> Iterator[Fin
 def _too_many(by_family: Mapping[str, Sequence[Reference]], most: int | None) -> Iterator[Finding]:
     """One finding for each family of sets beyond those that are used most."""
     ranked = sorted(by_family.items(), key=lambda family: -len(family[1]))
-    for family, (first, *others) in ranked[most:] if most is not None else ():
-        message = f"{len(ranked)} sets are used, {most} may be: {family} {1 + len(others)} times"
-        yield Finding("too-many-sets", first.path, first.line, first.column, first.text, message)
+    for family, uses in ranked[most:] if most is not None else ():
+        message = f"{len(ranked)} sets are used, {most} may be: {family} {len(uses)} times"
+        yield Finding("too-many-sets", uses[0].path, uses[0].line, uses[0].column, uses[0].text, message)
 
 
 RULES: Mapping[str, str] = {
@@ -311,13 +315,12 @@ def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
 def _result(finding: Finding, base: Path) -> dict[str, Any]:
     path = Path(finding.path).absolute()
     uri = quote(path.relative_to(base).as_posix()) if path.is_relative_to(base) else path.as_uri()
-    end = finding.column + len(finding.text)
-    region = {"region": {"startLine": finding.line, "startColumn": finding.column, "endColumn": end}}
-    place = {"artifactLocation": {"uri": uri}} | (region if finding.line else {})
+    columns = {"startColumn": finding.column, "endColumn": finding.column + len(finding.text)}
+    region = {"region": {"startLine": finding.line, **columns}} if finding.line else {}
     return {
         "ruleId": finding.kind,
         "ruleIndex": list(RULES).index(finding.kind),
         "level": _LEVELS.get(finding.kind, "error"),
         "message": {"text": finding.message},
-        "locations": [{"physicalLocation": place}],
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}} | region}],
     }

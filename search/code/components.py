@@ -194,8 +194,7 @@ class Drawings:
 
     def _adds(self) -> Iterator[re.Match[str]]:
         """Find the calls that register icons."""
-        places = (at for name in self._libraries for at in self._uses(name))
-        return filter(None, (_ADD.match(self._text, at) for at in places))
+        return filter(None, (_ADD.match(self._text, at) for name in self._libraries for at in self._uses(name)))
 
     def _refuse(self) -> dict[int, str]:
         """Find what is used in another way, then all that elements show together with what is refused."""

@@ -10,6 +10,7 @@ from functools import cache, cached_property, lru_cache, partial
 from html import unescape
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 from urllib.parse import unquote
 
 from indexer.errors import IconsError, SourceError
@@ -383,8 +384,9 @@ class Project:
 
     def _above(self, folder: Path) -> Iterator[Path]:
         """Folders of the project, from one on upwards."""
-        here = (folder.resolve(), *folder.resolve().parents)
-        return (one for one in here if any(map(one.is_relative_to, self.folders)))
+        return filter(
+            lambda one: any(map(one.is_relative_to, self.folders)), [(here := folder.resolve()), *here.parents]
+        )
 
     def components_of(self, module: str, beside: Path) -> Components | None:
         """What icons of a package a module of the project passes on, by `export * from "lucide-react"`."""
@@ -419,9 +421,10 @@ class Project:
 
 
 def spellings_of(address: str) -> Sequence[str]:
-    """A path as it stands, and as it is meant where HTML or the address has signs for its letters."""
+    """A path as it stands, and as it is meant: HTML and addresses have signs for letters, macOS puts these together."""
     plain = unescape(address)
-    return list(dict.fromkeys((address, plain, unquote(plain))))
+    meant = unquote(plain)
+    return list(dict.fromkeys((address, plain, meant, normalize("NFD", meant), normalize("NFC", meant))))
 
 
 def _root(place: Path) -> Path | None:

@@ -268,15 +268,10 @@ def to_csv(mapped: Mapped) -> str:
     rows.writerow(COLUMNS)
     for one in mapped.mappings:
         target, *others = [candidate.name.key for candidate in one.candidates] or [""]
-        keys = [_in_cell(key) for key in (one.source.key, target, " ".join(others))]
+        # No program that opens the file takes a name for a formula.
+        keys = [re.sub(r"\A(?=[=+@\t-])", "'", printable(key)) for key in (one.source.key, target, " ".join(others))]
         rows.writerow([*keys[:2], f"{one.probability:.2f}", _YES if one.is_doubtful else "", keys[2]])
     return written.getvalue()
-
-
-def _in_cell(text: str) -> str:
-    """No program that opens the file takes a name for a formula."""
-    shown = printable(text)
-    return f"'{shown}" if shown[:1] in ("=", "+", "-", "@", "\t") else shown
 
 
 def read_choices(path: Path) -> Mapping[str, Choice]:

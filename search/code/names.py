@@ -108,7 +108,8 @@ def scan(text: str, *, path: str, project: Project) -> Scanned:
         return placed._replace(text=text[one.start : one.end])
 
     firsts = {one.start: placed(one) for one in reversed(found) if one.name}  # what was read first, as an import say
-    computed = [placed(one) for one in sorted({one for one in found if not one.name})]
+    is_declared = ".d." in Path(path).name  # which shows nothing
+    computed = [placed(one) for one in sorted({one for one in found if not one.name and not is_declared})]
     problem = "reading it takes too long" if code.is_given_up else ""
     if code.error is not None:
         problem = f"line {bisect_right(starts, code.error)} is no valid code; what follows may not have been looked up"
@@ -131,6 +132,10 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
             yield from _deep(one, part_of)
         if one.module.startswith(".") and (file := _FILE.fullmatch(one.module)):
             yield Reference(one.start + file.start(1), one.start + file.end(1), "module", name=file[1])
+    members = {module for module, *_ in code.members}
+    for one in (one for one in code.imports if one.is_open and one.module not in members):
+        if components := own.get(one.module) or components_of(one.module):
+            yield Reference(one.start, one.end, components.form)
     for module, member, span in code.members:
         if components := own.get(module) or components_of(module):
             yield from _component(span[0], member, components) if member else [Reference(*span, components.form)]
@@ -260,6 +265,8 @@ _COMPUTED_KEY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*)):[a-z0-9-]*+(?:\$\{|\
 _MODULE = re.compile(r"(?:~icons|virtual:icons)/([a-z0-9-]+)/([a-z0-9-]+)(?:\.\w+)?(?:\?.*)?")
 _SPRITE = re.compile(r"([^\n#]*)#([\w.:-]+)")
 _FILE = re.compile(r"(?:[^!]*loader[^!]*!)*([^\n\"`<>{}|?#]+\.svg)(?:[?#].*)?", re.IGNORECASE)
+_OF_SRCSET = re.compile(r"(?:^|,)\s*+([^\s,]\S{0,300}?\.svg)(?=[\s,?#]|$)", re.IGNORECASE)
+"""An address may hold commas, but does not end with one."""
 _PUT_TOGETHER = re.compile(r"\$\{|\{\{|\{[^}]*\}")
 _PAIRED = ("fas", "far", "fab")
 
@@ -277,7 +284,7 @@ def _in_string(text: Text) -> Iterator[Reference]:
     is_icon = ("icon" in owner and "class" not in owner) or (owner == "name" and "icon" in text.element.name.lower())
     if found := _attribute(text) or (_TOKEN.fullmatch(said) and _uno(start, said)):
         yield found
-    elif (key := _KEY.fullmatch(said)) and (is_icon or key[1] in iconify_sets()):
+    elif (key := _KEY.fullmatch(said)) and (key[1] in iconify_sets() or (is_icon and key[1] not in words("variants"))):
         yield Reference(
             start, end, "iconify", key[1], key[2], is_certain=(is_icon or not (_is_common(key[1]) or key[2].isdigit()))
         )
@@ -288,8 +295,8 @@ def _in_string(text: Text) -> Iterator[Reference]:
     elif not is_computed and (part := _SPRITE.fullmatch(said)) and (is_part or part[1].lower().endswith(".svg")):
         yield Reference(start + part.start(2), start + part.end(2), "sprite", name=part[2], file=part[1])
     elif owner.endswith("srcset"):
-        for one in re.finditer(r"[^\s,]+\.svg", said, re.IGNORECASE):
-            yield Reference(start + one.start(), start + one.end(), "file", name=one[0])
+        for one in _OF_SRCSET.finditer(said):
+            yield Reference(start + one.start(1), start + one.end(1), "file", name=one[1])
     elif not is_computed and (file := _FILE.fullmatch(unescape(said))) and ":" not in file[1]:
         is_address = (text.owner in words("addresses") or file[1].startswith(".")) and not text.is_example
         span = (start + file.start(1), start + file.end(1)) if "&" not in said else (start, end)

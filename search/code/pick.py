@@ -29,12 +29,11 @@ def read_needs(lines: Iterable[str]) -> list[str]:
     Raises:
         IconsError: there is none, or there are too many, or one is too long.
     """
-    stated = [
-        (number, text)
+    needs = [
+        (number, " ".join(_BULLET.sub("", text).split()))
         for number, line in enumerate(lines, start=1)
         if (text := line.strip().removeprefix("\ufeff")) and not text.startswith("#")
     ]
-    needs = [(number, " ".join(_BULLET.sub("", text).split())) for number, text in stated]
     for number, need in needs:
         if len(need) > LONGEST_NEED:
             raise IconsError(

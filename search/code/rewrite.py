@@ -71,10 +71,10 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
             key, name = next(((other, now) for other, now in named_now if now in known.set(other).names), (key, name))
             own = [*known.set(key).own, key][0]
             n_of_target += own == to
-            if own == to or own not in (sets or [own]) or not key or not (found or one.is_certain):
+            if own == to or own not in (sets or [own]) or not key or not (found or one.is_certain or one.is_component):
                 continue
-            why = f'{own} has no icon "{name}"; `icons check` says what is near'
-            if found or not known.has_set(one):
+            why = f'{own} has no icon "{name}"; `icons check` says what is near' if one.is_certain else _OTHERS[False]
+            if found or (one.is_certain and not known.has_set(one)):
                 named.append((one, Name(own, name)))
             else:
                 left.append(Place(one, "by hand", why=why, source=f"{own}:{name}"))
@@ -97,8 +97,8 @@ def icons_named(files: Sequence[CodeRead]) -> list[Name]:
 
 def unread(files: Sequence[CodeRead]) -> Iterator[tuple[str, str]]:
     """Which files could not be read as a whole, and why."""
-    found = (one.scanned for one in files if one.scanned.problem)
-    return ((one.path, one.problem if one.text else f"is left as it is: {one.problem}") for one in found)
+    for one in (one.scanned for one in files if one.scanned.problem):
+        yield one.path, one.problem if one.text else f"is left as it is: {one.problem}"
 
 
 COMPUTED = "the name is known to the running program alone"
@@ -118,13 +118,9 @@ def place_of(scanned: Scanned, span: Span, why: str) -> Place:
 
 def _whole_modules(scanned: Scanned, modules: frozenset[str]) -> Iterator[Place]:
     """What is taken of some modules beside icons that have a name here."""
-    found = (*scanned.references, *scanned.computed)
-    starts, named = {one.start for one in found}, {one.module for one in found}
+    starts = {one.start for one in (*scanned.references, *scanned.computed)}
     for one in (one for one in scanned.code.imports if not modules.isdisjoint((one.module, package_of(one.module)))):
-        is_left_open = not one.names and one.module in modules.difference(named)
-        why = "what is taken of it is not known" if is_left_open else ""
-        why = "all of it is exported on" if one.whole == "*" else why
-        why = "a test puts something else in the place of this module" if one.form == "mock" else why
+        why = _WHOLE.get(one.form) or _WHOLE.get(one.whole)
         whys = {(one.start, one.end): why} if why else {}
         for name in one.names:
             if name.start not in starts and (name.name != "default" or one.module in modules):
@@ -132,6 +128,7 @@ def _whole_modules(scanned: Scanned, modules: frozenset[str]) -> Iterator[Place]
         yield from (place_of(scanned, span, why) for span, why in whys.items())
 
 
+_WHOLE = {"mock": "a test puts something else in the place of this module", "*": "all of it is exported on"}
 _OTHERS = {True: "a type of the old package", False: "no icon of the old package"}
 
 
@@ -374,7 +371,15 @@ def kept_as_it_is(rewritten: Rewritten, kept: Sequence[tuple[Path, str]]) -> Rew
 
 def rewritten_json(rewritten: Rewritten, code: Sequence[CodeRead]) -> dict[str, Any]:
     """Spell it as one object, without the texts of the files."""
-    plain = [(one, _place(one)) for one in rewritten.places]
+    names = ("path", "line", "column", "text")
+    plain = [
+        (
+            one,
+            {name: getattr(one.reference, name) for name in names}
+            | {"source": one.source or None, "target": one.to or None, "why": one.why},
+        )
+        for one in rewritten.places
+    ]
     return {
         "files": [{"path": str(change.path), "n_places": change.n_places} for change in rewritten.changes],
         "changed": [place for one, place in plain if one.fate == "changed"],
@@ -384,12 +389,4 @@ def rewritten_json(rewritten: Rewritten, code: Sequence[CodeRead]) -> dict[str, 
         "packages": list(rewritten.packages),
         "n_found": len(plain),
         "not_read": dict(unread(code)),
-    }
-
-
-def _place(one: Place) -> dict[str, Any]:
-    return {name: getattr(one.reference, name) for name in ("path", "line", "column", "text")} | {
-        "source": one.source or None,
-        "target": one.to or None,
-        "why": one.why,
     }

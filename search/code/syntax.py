@@ -109,6 +109,12 @@ class Import(NamedTuple):
         """Offset behind the module's name."""
         return self.start + len(self.module)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the statement does not tell what is taken."""
+        is_called = self.form == "call" and all(one.name == "default" for one in self.names)
+        return is_called or self.whole not in ("", "*")
+
 
 Span = tuple[int, int]
 
@@ -158,8 +164,10 @@ def parse(text: str, path: str) -> Code:
 _FOREIGN = re.compile(r"[^\x00-\x7f]|(?<!&)&(?![&=])")
 _STAND_INS = {"\ufeff": " ", "&": "|"}
 """The grammar takes no single & for text; where it joins numbers or types, | is read in the same way."""
-_IMPORTED_TYPE = re.compile(r"(?<=\btypeof )import\([^()\n]*\)|\bimport\([^()\n]*\)(?=(?:\.\w+)+\[)")
-"""Which the grammar does not know everywhere, and which names no icon."""
+_IMPORTED_TYPE = re.compile(
+    r"(?<=\btypeof )import\([^()\n]*\)|\bimport\([^()\n]*\)(?=\.(?!(?:then|catch|finally)\b)\w)"
+)
+"""Which the grammar does not know everywhere, and which names no icon: what a program loads has no other methods."""
 _LINE_COMMENTS = re.compile(
     r"\"(?>(?:[^\"\\\n]|\\.)*)\"|'(?>(?:[^'\\\n]|\\.)*)'|url\([^)\n]*+\)|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?|(//[^\n]*+)"
 )
@@ -232,6 +240,8 @@ _CHOSEN_VALUES = {
     **{"&&": ("right",), "ternary_expression": ("consequence", "alternative")},
 }
 """Fields of what an expression may be, by its type, or by its operator."""
+_NAMES = ("property_identifier", "string_fragment")
+"""How a name is written that is asked of a module."""
 _EVERYWHERE = (0, sys.maxsize)
 Owned = dict[int, tuple[str, Element]]
 """The attribute or name, and the element, by where a string begins that is a value of it."""
@@ -480,8 +490,8 @@ class _Script:
             )
         code.comments += map(self.span, nodes.get("comment", ()))
         code.exports.update(map(self.said, nodes.get("exported", ())))
-        code.imports += filter(None, map(self._statement, nodes.get("statement", ())))
-        code.imports += filter(None, map(self._call, nodes.get("call", ())))
+        statements = map(self._statement, nodes.get("statement", ()))
+        code.imports += filter(None, (*statements, *map(self._call, nodes.get("call", ()))))
 
     def _element(self, tag: Node, owned: Owned) -> Element:
         """Take an element of JSX, and note which strings are values of its attributes."""
@@ -529,10 +539,9 @@ class _Script:
                     whole = self.said(one.named_children[0])
                 case "namespace_export" | "*":
                     whole = "*"
-                case "identifier":
-                    names.append(self._specifier(one)._replace(name="default"))
-                case "import_specifier" | "export_specifier":
-                    names.append(self._specifier(one))
+                case "identifier" | "import_specifier" | "export_specifier":
+                    is_default = one.type == "identifier"
+                    names.append(self._specifier(one)._replace(**{"name": "default"} if is_default else {}))
         form: Form = "export" if node.type == "export_statement" else "import"
         is_type = any(one.type == "type" for one in node.children)
         return self._import(module, form, node, (names, whole), is_type=is_type) if module else None
@@ -571,33 +580,31 @@ class _Script:
         `import("x").then((m) => m.Bell)`.
         """
         name, module = self._called(node)
-        form: Form = "mock" if name in _MOCKS else "call"
         if not module or module.type != "string" or name not in (*_MOCKS, "import", "require"):
             return None
-        user = node.parent
+        form: Form = "mock" if name in _MOCKS else "call"
+        user, span, taken, scope = node.parent, node, ((), ""), None
         while user and user.type in ("await_expression", "parenthesized_expression", "as_expression"):
             user = user.parent
         around = user.parent if user else None
         match user.type if user and form == "call" else "":
             case "arguments" if self._called(around)[0] in _MOCKS:  # `vi.mock(import("x"))`
-                return self._import(module, "mock", node)
+                form = "mock"
             case "variable_declarator" if user and around and (block := around.parent):
-                return self._import(
-                    module,
-                    "call",
-                    user,
-                    self._pattern(user.child_by_field_name("name")),
-                    scope=(self.span(block) if block.type != "program" else None),
+                span, taken = user, self._pattern(user.child_by_field_name("name"))
+                scope = self.span(block) if block.type != "program" else None
+            case "member_expression" | "subscript_expression" if user:
+                asked = user.child_by_field_name("property") or user.child_by_field_name("index")
+                then = self._called(around)[1] if self.said(asked) == "then" else None
+                parameter = then and (then.child_by_field_name("parameter") or then.child_by_field_name("parameters"))
+                while parameter and parameter.type in ("formal_parameters", "required_parameter"):
+                    parameter = next(iter(parameter.named_children), None)
+                said = [one for one in (asked, *asked.named_children) if one.type in _NAMES] if asked else []
+                span, taken = (
+                    (node, self._pattern(parameter)) if then else (user, (list(map(self._specifier, said)), ""))
                 )
-            case "member_expression" if user and (asked := user.child_by_field_name("property")):
-                if self.said(asked) != "then":
-                    return self._import(module, "call", user, ([self._specifier(asked)], ""))
-                if then := self._called(around)[1]:
-                    parameter = then.child_by_field_name("parameter") or then.child_by_field_name("parameters")
-                    while parameter and parameter.type in ("formal_parameters", "required_parameter"):
-                        parameter = next(iter(parameter.named_children), None)
-                    return self._import(module, "call", node, self._pattern(parameter), scope=self.span(then))
-        return self._import(module, form, node)
+                scope = self.span(then) if then else None
+        return self._import(module, form, span, taken, scope=scope)
 
     def _import(
         self,

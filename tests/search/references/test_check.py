@@ -150,6 +150,11 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
         *({"a.tsx": '<Icon icon="tabler:nonsense" />'}, (), ()),
         'set "tabler" is not in this library, 1 of its names not looked up; `icons index',
     ),
+    "what may be no icon of a package": (
+        *({"a.tsx": 'import { makeThing } from "@tabler/icons-react"; const a = { icon: "group-hover:x" };'}, (), ()),
+        'package "@tabler/icons-react" is not installed here, 1 of its names not looked up; `npm install` brings what'
+        " it exports\nfiles: 1; names of icons: 0\n",
+    ),
     "own icons": (
         *(OWN, ("--icons", "icons")),
         (
@@ -252,13 +257,14 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
             "package.json": "{}",
             **{
                 f"site/img/{stem}.svg": SVG
-                for stem in ("a b", "t\u00fcr", "a&b", "x (1)", "up!", "i,n", "a+b", "100%25")
+                for stem in ("a b", "t\u00fcr", "a&b", "x (1)", "up!", "i,n", "j,k", "a+b", "100%25", "a\u0308")
             },
             "site/img/never.svg": SVG,
             "static/top.svg": SVG,
             "site/style.css": "a { background: url('./img/i,n.svg') } b { background: url(./img/up!.svg) }",
             "site/a.html": '<img src="img/a%20b.svg"><img src="./img/t%C3%BCr.svg"><img src="./img/a&amp;b.svg">\n'
-            '<img srcset="/img/a+b.svg 1x, img/100%2525.svg 2x"><img src="top.svg"><img src="img/a%20c.svg">',
+            '<img srcset="/img/a+b.svg 1x, img/100%2525.svg 2x"><img src="top.svg"><img src="img/a%20c.svg">\n'
+            '<img srcset="img/j,k.svg 1x,img/up!.svg" src="img/\u00e4.svg">',
             "site/b.tsx": 'const a = () => import("./img/x (1).svg?react"), b = <img src="/img/gone.svg" />',
         },
         ("--icons", "site/img"),

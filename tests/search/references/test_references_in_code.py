@@ -110,6 +110,15 @@ def _names(text: str, path: str = "App.tsx") -> list[tuple[str, str, str]]:
             "<mat-icon>{ on ? 'home' : 'star' }</mat-icon>",
             [("home", "ic", "baseline-home"), ("star", "ic", "baseline-star")],
         ),
+        (
+            'import { FontAwesome as F } from "./fonts"; <><F name="rocket" /><Ionicons name="heart"/></>',
+            [("rocket", "fa", "rocket"), ("heart", "ion", "heart")],
+        ),
+        ('const b = (await import("lucide-react"))["Bell"]', [("Bell", "lucide", "bell")]),
+        (
+            'type A = import("lucide-react").Foo; let b: { $: import("v").C<D> } = "mdi:x"; import("./a").then<E>(f)',
+            [("mdi:x", "mdi", "x")],
+        ),
         ('<mat-icon svgIcon="logo">x</mat-icon><span class="icons">home</span><i>home</i>', []),
         ('<svg><use href="#icon-home" /></svg>', [("icon-home", "", "icon-home")]),
         ('<use xlink:href="/sprite.svg#cart" />', [("cart", "", "cart")]),
@@ -160,6 +169,9 @@ def test_a_name_that_is_put_together_while_it_runs_is_listed_and_not_guessed() -
     found = scan("<Icon icon={`mdi:${name}`} /> ; import * as I from 'lucide-react'; I[name]", path="a.tsx")
     assert [one.text for one in found.computed] == ["mdi:${name}", "I[name]"]
     assert found.references == []
+    whole = 'load(() => import("lucide-react"), pick); import * as All from "@tabler/icons-react"; show(All)'
+    assert [one.text for one in scan(whole, path="a.ts").computed] == ["lucide-react", "@tabler/icons-react"]
+    assert scan(whole, path="a.d.ts").computed == []
 
 
 def test_everyday_words_with_a_colon_are_no_certain_icons() -> None:
