@@ -58,6 +58,7 @@ def pytest_sessionfinish() -> None:
     gc.unfreeze()
 
 
+Once = Callable[[str, Callable[[Path], object]], Path]
 TINY = {
     "embed_dim": 32,
     "vision_cfg": {"image_size": 32, "layers": 1, "width": 32, "patch_size": 8, "head_width": 16},
@@ -111,13 +112,13 @@ def vocabulary() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_tiny_model(tmp_path_factory.mktemp("models") / "tiny", seed=1)
+def tiny_model(once: Once) -> Path:
+    return once("tiny", lambda folder: save_tiny_model(folder / "tiny", seed=1)) / "tiny"
 
 
 @pytest.fixture(scope="session")
-def other_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_tiny_model(tmp_path_factory.mktemp("models") / "other", seed=2)
+def other_model(once: Once) -> Path:
+    return once("other", lambda folder: save_tiny_model(folder / "other", seed=2)) / "other"
 
 
 def svg(body: str, *, size: int = 24) -> str:
@@ -150,19 +151,20 @@ def library(tmp_path: Path) -> Library:
 
 
 Build = Callable[..., IndexSummary]
-Once = Callable[[str, Callable[[Path], object]], Path]
 
 
 @contextmanager
 def exported_once(library: Library, model: Path) -> Iterator[None]:
     """Give a new library the encoder that an earlier one has exported: that is half of what a small one takes."""
     encoder = library.encoder(find_checkpoint(ModelChoice(f"local-dir:{model}")).fingerprint)
-    exported = model.parent / "exported" / encoder.name
-    if exported.is_dir() and not library.root.exists():
-        shutil.copytree(exported, encoder)
+    exported, lock = model.parent / "exported" / encoder.name, FileLock(f"{model}.lock")
+    with lock:
+        if exported.is_dir() and not library.root.exists():
+            shutil.copytree(exported, encoder)
     yield
-    if encoder.is_dir() and not exported.exists():
-        shutil.copytree(encoder, exported)
+    with lock:
+        if encoder.is_dir() and not exported.exists():
+            shutil.copytree(encoder, exported)
 
 
 def build_library(library: Library, model: Path, sources: Sequence[Path], **options: object) -> IndexSummary:
@@ -243,10 +245,10 @@ def icons(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def start(once: Once) -> Path:
     from lessons import save_model
 
-    return save_model(tmp_path_factory.mktemp("start") / "model")
+    return once("start", lambda folder: save_model(folder / "model")) / "model"
 
 
 @pytest.fixture
@@ -267,18 +269,22 @@ def index_by_command(sources: Path, library: Path, model: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def called(tmp_path_factory: pytest.TempPathFactory) -> Library:
+def called(once: Once, tmp_path_factory: pytest.TempPathFactory) -> Library:
     """Icons of four sets that have much in common, with the bundled model; no test leaves it changed."""
     from called_icons import build_called  # which imports from here
 
-    return build_called(tmp_path_factory.mktemp("called"))
+    made = once("called", build_called) / "library"
+    return Library(shutil.copytree(made, tmp_path_factory.mktemp("called") / "library"))
 
 
 @pytest.fixture(scope="session")
-def asked(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Path:
+def asked(once: Once, tiny_model: Path) -> Path:
     """A library of eight icons in two sets; no test changes it or its sources."""
-    folder = tmp_path_factory.mktemp("asked")
-    return index_by_command(draw_sources(folder / "icons"), folder / "library", tiny_model)
+
+    def write(folder: Path) -> None:
+        index_by_command(draw_sources(folder / "icons"), folder / "library", tiny_model)
+
+    return once("asked", write) / "library"
 
 
 @pytest.fixture(scope="session")
