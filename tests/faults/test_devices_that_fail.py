@@ -47,9 +47,9 @@ def unfinished(grown: Path, tmp_path: Path) -> Path:
 def test_a_device_that_fails_ends_the_run_by_name_and_keeps_what_is_done(
     stages: Stages, unfinished: Path, drawings: Path, tiny_model: Path, hangs: bool
 ) -> None:
-    """It has no room for one picture, or hangs."""
+    """It has no room for one picture, or hangs: after what an encoder is tried with, and one block."""
     n_before = _n_shards(unfinished)
-    options, device = ("--stall-limit", "20") if hangs else (), {"room": -1 if hangs else 0, "after": 1}
+    options, device = ("--stall-limit", "20") if hangs else (), {"room": -1 if hangs else 0, "after": 2}
     ended = _index(stages, unfinished, tiny_model, *options, device=device)
     assert os.waitstatus_to_exitcode(ended["status"]) == 2 if hangs else ended["result"]["code"] == 2
     said = unfinished.with_name("stderr").read_text().splitlines()[-1]
