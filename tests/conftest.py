@@ -9,7 +9,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from indexer.catalog.scan import ScanTally
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.graphs import sample_pixels
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
 from indexer.pipeline import IndexOptions, IndexSummary, index
@@ -104,6 +104,28 @@ def save_tiny_model(folder: Path, *, seed: int) -> Path:
     return folder
 
 
+def export_beside(model: Path) -> None:
+    """Export a tiny model into a folder beside it, for `give_export`."""
+    import torch
+
+    from indexer.encoders.export import export
+    from indexer.encoders.torch_encoder import Encoder
+
+    choice = ModelChoice(f"local-dir:{model}")
+    checkpoint = find_checkpoint(choice)
+    encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
+    folder, pixels = model.parent / "exported" / checkpoint.fingerprint, sample_pixels(encoder.image_size, n=4)
+    folder.parent.mkdir()
+    export(encoder, folder, choice=choice, texts=["icon"], pixels=pixels)
+
+
+def give_export(library: Library, model: Path) -> None:
+    """Give a library what was exported of a model already: that is most of what a small one takes."""
+    for exported in model.parent.glob("exported/*"):
+        if not (encoder := library.encoder(exported.name)).exists():
+            shutil.copytree(exported, encoder)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def vocabulary() -> Iterator[None]:
     """The vocabulary of encoders, read once."""
@@ -113,12 +135,12 @@ def vocabulary() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def tiny_model(once: Once) -> Path:
-    return once("tiny", lambda folder: save_tiny_model(folder / "tiny", seed=1)) / "tiny"
+    return once("tiny", lambda folder: export_beside(save_tiny_model(folder / "tiny", seed=1))) / "tiny"
 
 
 @pytest.fixture(scope="session")
 def other_model(once: Once) -> Path:
-    return once("other", lambda folder: save_tiny_model(folder / "other", seed=2)) / "other"
+    return once("other", lambda folder: export_beside(save_tiny_model(folder / "other", seed=2))) / "other"
 
 
 def svg(body: str, *, size: int = 24) -> str:
@@ -153,26 +175,12 @@ def library(tmp_path: Path) -> Library:
 Build = Callable[..., IndexSummary]
 
 
-@contextmanager
-def exported_once(library: Library, model: Path) -> Iterator[None]:
-    """Give a new library the encoder that an earlier one has exported: that is half of what a small one takes."""
-    encoder = library.encoder(find_checkpoint(ModelChoice(f"local-dir:{model}")).fingerprint)
-    exported, lock = model.parent / "exported" / encoder.name, FileLock(f"{model}.lock")
-    with lock:
-        if exported.is_dir() and not library.root.exists():
-            shutil.copytree(exported, encoder)
-    yield
-    with lock:
-        if encoder.is_dir() and not exported.exists():
-            shutil.copytree(encoder, exported)
-
-
 def build_library(library: Library, model: Path, sources: Sequence[Path], **options: object) -> IndexSummary:
     """Run `index` with a small encoder, in this process unless told otherwise."""
     how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
     given = {"sources": sources, "choice": ModelChoice(f"local-dir:{model}"), "devices": "cpu", "embed": how, **options}
-    with exported_once(library, model):
-        return index(library, IndexOptions(**given), Silent())  # type: ignore[arg-type]
+    give_export(library, model)
+    return index(library, IndexOptions(**given), Silent())  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -262,8 +270,8 @@ def own_iconify(tmp_path: Path) -> Path:
 
 def index_by_command(sources: Path, library: Path, model: Path) -> Path:
     options = ["--model", f"local-dir:{model}", "--devices", "cpu", "--library", str(library)]
-    with exported_once(Library(library), model):
-        done = CliRunner().invoke(main, ["index", str(sources), *options])
+    give_export(Library(library), model)
+    done = CliRunner().invoke(main, ["index", str(sources), *options])
     assert done.exit_code == 0, done.output
     return library
 
@@ -406,6 +414,7 @@ def grown(stages: "Stages", drawings: Path, tiny_model: Path, tmp_path_factory: 
 
     library = tmp_path_factory.mktemp("grown") / "library"
     given = {"sources": [str(drawings)], "model": str(tiny_model)}
+    give_export(Library(library), tiny_model)
     assert stages.result("index", library, given=given) == 1
     draw(drawings, "dot-f", 20, 20)
     assert stages.result("index", library, given=given) == 2

@@ -9,16 +9,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import Silent
+from conftest import build_library
 from published_icons import own_cache  # noqa: F401 - a fixture
 
-from indexer.embedding.planning import EmbedOptions
-from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError, LibraryError, UnreachableError
 from indexer.library.durable import with_checksum
 from indexer.library.folder import Library, LibraryElsewhere
 from indexer.merging.manifest import Manifest
-from indexer.pipeline import IndexOptions, index
 from search.cli import main
 from search.engine import SearchEngine
 from search.generation.milvus.connection import DIGEST, Address, read_token
@@ -38,11 +35,9 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">'
 class Drawn:
     """A library of plain shapes in a folder of manifests, which is edited at random."""
 
-    def __init__(self, root: Path, model: ModelChoice) -> None:
-        self.library = Library(root / "library")
-        self.source = root / "drawn"
+    def __init__(self, root: Path, model: Path) -> None:
+        self.library, self.source, self._model = Library(root / "library"), root / "drawn", model
         self.source.mkdir(parents=True)
-        self._model = model
         self._rows: dict[str, dict[str, str]] = {}
 
     def edit(self, rng: random.Random, *, n: int) -> None:
@@ -59,15 +54,13 @@ class Drawn:
             self._rows[name] = {"file_path": f"{name}.svg", "name": name, "tags": ", ".join(tags), "set": own_set}
         lines = "".join(json.dumps(row) + "\n" for row in self._rows.values())
         (self.source / "icons.jsonl").write_text(lines)
-        how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
-        options = IndexOptions(sources=[self.source / "icons.jsonl"], devices="cpu", embed=how, choice=self._model)
-        index(self.library, options, Silent())
+        build_library(self.library, self._model, [self.source / "icons.jsonl"])
 
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Drawn:
     """One library that all tests go on with, each on a server of its own."""
-    found = Drawn(tmp_path_factory.mktemp("drawn"), ModelChoice(f"local-dir:{tiny_model}"))
+    found = Drawn(tmp_path_factory.mktemp("drawn"), tiny_model)
     found.edit(random.Random(0), n=12)
     return found
 
@@ -203,7 +196,7 @@ def test_a_generation_that_could_not_be_opened_in_time_is_tried_again(
 def test_a_library_that_is_published_in_the_place_of_another_answers(
     place: str, tmp_path: Path, tiny_model: Path
 ) -> None:
-    first, other = (Drawn(tmp_path / name, ModelChoice(f"local-dir:{tiny_model}")) for name in ("a", "b"))
+    first, other = (Drawn(tmp_path / name, tiny_model) for name in ("a", "b"))
     for drawn, seed in ((first, 5), (other, 6)):
         drawn.edit(random.Random(seed), n=8)
     number = publish(first.library, place).generation
