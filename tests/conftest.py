@@ -330,6 +330,19 @@ def bundled_samples(once: Once) -> Path:
     return once("bundled-samples", lambda folder: index_bundled(folder / "library")) / "library"
 
 
+@pytest.fixture(scope="session")
+def twice(once: Once, tiny_model: Path) -> Path:
+    """A library of two generations; no test changes it or its sources."""
+
+    def write(folder: Path) -> None:
+        icons = draw_icons(folder / "icons")
+        build_library(Library(folder / "library"), tiny_model, [icons])
+        (icons / "new.svg").write_text(disc(20, 20))
+        build_library(Library(folder / "library"), tiny_model, [])
+
+    return once("twice", write) / "library"
+
+
 @pytest.fixture
 def copied(asked: Path, tmp_path: Path) -> Path:
     """A copy of the library of `asked` for a test that changes it and leaves the sources alone."""
