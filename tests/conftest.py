@@ -269,7 +269,7 @@ def own_iconify(tmp_path: Path) -> Path:
 
 
 def index_by_command(sources: Path, library: Path, model: Path) -> Path:
-    options = ["--model", f"local-dir:{model}", "--devices", "cpu", "--library", str(library)]
+    options = ["--model", f"local-dir:{model}", "--devices", "cpu", "--workers", "0", "--library", str(library)]
     give_export(Library(library), model)
     done = CliRunner().invoke(main, ["index", str(sources), *options])
     assert done.exit_code == 0, done.output

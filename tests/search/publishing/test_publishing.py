@@ -290,11 +290,23 @@ def test_the_commands_publish_search_go_back_and_examine(drawn: Drawn, place: st
     assert refused.exit_code == 2 and "holds no whole generation before" in refused.output
 
 
-def test_a_server_that_is_away_is_one_line_and_exit_code_2() -> None:
-    away = "milvus://127.0.0.1:9/icons"
-    done = CliRunner().invoke(main, ["search", "home", "--library", away])
+AWAY = "milvus://127.0.0.1:9/icons"
+SECRETS = ("ICONS_MILVUS_TOKEN", "ICONS_MILVUS_TOKEN_FILE", "ICONS_MILVUS_CA")
+
+
+@pytest.mark.parametrize(
+    ("address", "environment", "told"),
+    [
+        (AWAY, {}, f'Error: "{AWAY}" does not answer'),
+        *(("milvus+tls://127.0.0.1:9/i", {name: " "}, f'Error: {name} is " "; ') for name in SECRETS),
+    ],
+)
+def test_a_server_that_is_away_and_a_secret_that_is_empty_are_one_line_and_exit_code_2(
+    address: str, environment: dict[str, str], told: str
+) -> None:
+    done = CliRunner().invoke(main, ["search", "dot", "--library", address], env=environment)
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert f'"{away}" does not answer' in done.stderr
+    assert done.stderr.startswith(told)
 
 
 def test_commands_that_read_a_folder_refuse_an_address(place: str) -> None:
@@ -324,13 +336,6 @@ def test_an_address_that_is_none_is_refused_without_its_secret(text: str, told: 
     with pytest.raises(IconsError, match=told) as refused:
         Address.read(text)
     assert "secret@" not in str(refused.value)
-
-
-@pytest.mark.parametrize("variable", ["ICONS_MILVUS_TOKEN", "ICONS_MILVUS_TOKEN_FILE", "ICONS_MILVUS_CA"])
-def test_a_variable_that_is_empty_is_no_secret(variable: str) -> None:
-    done = CliRunner().invoke(main, ["search", "dot", "--library", "milvus+tls://127.0.0.1:9/i"], env={variable: " "})
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert done.stderr.startswith(f'Error: {variable} is " "; ')
 
 
 def test_a_file_without_a_token_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
