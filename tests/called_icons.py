@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 from conftest import Silent
@@ -34,18 +33,15 @@ THIN = 'fill="none" stroke="currentColor" stroke-width="1.5"'
 N_ICONS = len(LUCIDE) + len(MAP) + len(MDI) + len(SOLID)
 
 
-def build_called(root: Path) -> Library:
-    """A library of them, indexed with the bundled model: built once beside `root`, and copied."""
-    once = root.parent / "called-once"
-    if not once.exists():
-        sources = [
-            _write_manifest(once / "drawn"),
-            _write_iconify(once / "mdi.json", MDI, title="Material Design Icons", look=THIN),
-            _write_iconify(once / "fa6-solid.json", SOLID, title="Font Awesome 6 Solid", look='fill="currentColor"'),
-        ]
-        how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
-        index(Library(once / "library"), IndexOptions(sources=sources, devices="cpu", embed=how), Silent())
-    return Library(shutil.copytree(once / "library", root / "library"))
+def build_called(root: Path) -> None:
+    """Write them, and a library of them that is indexed with the bundled model."""
+    sources = [
+        _write_manifest(root / "drawn"),
+        _write_iconify(root / "mdi.json", MDI, title="Material Design Icons", look=THIN),
+        _write_iconify(root / "fa6-solid.json", SOLID, title="Font Awesome 6 Solid", look='fill="currentColor"'),
+    ]
+    how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
+    index(Library(root / "library"), IndexOptions(sources=sources, devices="cpu", embed=how), Silent())
 
 
 def _write_manifest(folder: Path) -> Path:

@@ -9,7 +9,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from indexer.catalog.scan import ScanTally
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.graphs import sample_pixels
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
 from indexer.pipeline import IndexOptions, IndexSummary, index
@@ -58,6 +58,7 @@ def pytest_sessionfinish() -> None:
     gc.unfreeze()
 
 
+Once = Callable[[str, Callable[[Path], object]], Path]
 TINY = {
     "embed_dim": 32,
     "vision_cfg": {"image_size": 32, "layers": 1, "width": 32, "patch_size": 8, "head_width": 16},
@@ -103,6 +104,28 @@ def save_tiny_model(folder: Path, *, seed: int) -> Path:
     return folder
 
 
+def export_beside(model: Path) -> None:
+    """Export a tiny model into a folder beside it, for `give_export`."""
+    import torch
+
+    from indexer.encoders.export import export
+    from indexer.encoders.torch_encoder import Encoder
+
+    choice = ModelChoice(f"local-dir:{model}")
+    checkpoint = find_checkpoint(choice)
+    encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
+    folder, pixels = model.parent / "exported" / checkpoint.fingerprint, sample_pixels(encoder.image_size, n=4)
+    folder.parent.mkdir()
+    export(encoder, folder, choice=choice, texts=["icon"], pixels=pixels)
+
+
+def give_export(library: Library, model: Path) -> None:
+    """Give a library what was exported of a model already: that is most of what a small one takes."""
+    for exported in model.parent.glob("exported/*"):
+        if not (encoder := library.encoder(exported.name)).exists():
+            shutil.copytree(exported, encoder)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def vocabulary() -> Iterator[None]:
     """The vocabulary of encoders, read once."""
@@ -111,13 +134,13 @@ def vocabulary() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_tiny_model(tmp_path_factory.mktemp("models") / "tiny", seed=1)
+def tiny_model(once: Once) -> Path:
+    return once("tiny", lambda folder: export_beside(save_tiny_model(folder / "tiny", seed=1))) / "tiny"
 
 
 @pytest.fixture(scope="session")
-def other_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_tiny_model(tmp_path_factory.mktemp("models") / "other", seed=2)
+def other_model(once: Once) -> Path:
+    return once("other", lambda folder: export_beside(save_tiny_model(folder / "other", seed=2))) / "other"
 
 
 def svg(body: str, *, size: int = 24) -> str:
@@ -150,27 +173,14 @@ def library(tmp_path: Path) -> Library:
 
 
 Build = Callable[..., IndexSummary]
-Once = Callable[[str, Callable[[Path], object]], Path]
-
-
-@contextmanager
-def exported_once(library: Library, model: Path) -> Iterator[None]:
-    """Give a new library the encoder that an earlier one has exported: that is half of what a small one takes."""
-    encoder = library.encoder(find_checkpoint(ModelChoice(f"local-dir:{model}")).fingerprint)
-    exported = model.parent / "exported" / encoder.name
-    if exported.is_dir() and not library.root.exists():
-        shutil.copytree(exported, encoder)
-    yield
-    if encoder.is_dir() and not exported.exists():
-        shutil.copytree(encoder, exported)
 
 
 def build_library(library: Library, model: Path, sources: Sequence[Path], **options: object) -> IndexSummary:
     """Run `index` with a small encoder, in this process unless told otherwise."""
     how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
     given = {"sources": sources, "choice": ModelChoice(f"local-dir:{model}"), "devices": "cpu", "embed": how, **options}
-    with exported_once(library, model):
-        return index(library, IndexOptions(**given), Silent())  # type: ignore[arg-type]
+    give_export(library, model)
+    return index(library, IndexOptions(**given), Silent())  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -243,10 +253,10 @@ def icons(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def start(once: Once) -> Path:
     from lessons import save_model
 
-    return save_model(tmp_path_factory.mktemp("start") / "model")
+    return once("start", lambda folder: save_model(folder / "model")) / "model"
 
 
 @pytest.fixture
@@ -259,26 +269,30 @@ def own_iconify(tmp_path: Path) -> Path:
 
 
 def index_by_command(sources: Path, library: Path, model: Path) -> Path:
-    options = ["--model", f"local-dir:{model}", "--devices", "cpu", "--library", str(library)]
-    with exported_once(Library(library), model):
-        done = CliRunner().invoke(main, ["index", str(sources), *options])
+    options = ["--model", f"local-dir:{model}", "--devices", "cpu", "--workers", "0", "--library", str(library)]
+    give_export(Library(library), model)
+    done = CliRunner().invoke(main, ["index", str(sources), *options])
     assert done.exit_code == 0, done.output
     return library
 
 
 @pytest.fixture(scope="session")
-def called(tmp_path_factory: pytest.TempPathFactory) -> Library:
+def called(once: Once, tmp_path_factory: pytest.TempPathFactory) -> Library:
     """Icons of four sets that have much in common, with the bundled model; no test leaves it changed."""
     from called_icons import build_called  # which imports from here
 
-    return build_called(tmp_path_factory.mktemp("called"))
+    made = once("called", build_called) / "library"
+    return Library(shutil.copytree(made, tmp_path_factory.mktemp("called") / "library"))
 
 
 @pytest.fixture(scope="session")
-def asked(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Path:
+def asked(once: Once, tiny_model: Path) -> Path:
     """A library of eight icons in two sets; no test changes it or its sources."""
-    folder = tmp_path_factory.mktemp("asked")
-    return index_by_command(draw_sources(folder / "icons"), folder / "library", tiny_model)
+
+    def write(folder: Path) -> None:
+        index_by_command(draw_sources(folder / "icons"), folder / "library", tiny_model)
+
+    return once("asked", write) / "library"
 
 
 @pytest.fixture(scope="session")
@@ -314,6 +328,19 @@ def index_bundled(library: Path, *sources: Path) -> None:
 def bundled_samples(once: Once) -> Path:
     """A library of all bundled icons, by the bundled model; no test changes it."""
     return once("bundled-samples", lambda folder: index_bundled(folder / "library")) / "library"
+
+
+@pytest.fixture(scope="session")
+def twice(once: Once, tiny_model: Path) -> Path:
+    """A library of two generations; no test changes it or its sources."""
+
+    def write(folder: Path) -> None:
+        icons = draw_icons(folder / "icons")
+        build_library(Library(folder / "library"), tiny_model, [icons])
+        (icons / "new.svg").write_text(disc(20, 20))
+        build_library(Library(folder / "library"), tiny_model, [])
+
+    return once("twice", write) / "library"
 
 
 @pytest.fixture
@@ -400,6 +427,7 @@ def grown(stages: "Stages", drawings: Path, tiny_model: Path, tmp_path_factory: 
 
     library = tmp_path_factory.mktemp("grown") / "library"
     given = {"sources": [str(drawings)], "model": str(tiny_model)}
+    give_export(Library(library), tiny_model)
     assert stages.result("index", library, given=given) == 1
     draw(drawings, "dot-f", 20, 20)
     assert stages.result("index", library, given=given) == 2

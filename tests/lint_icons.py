@@ -1,6 +1,7 @@
 """A hundred and twenty of the sample icons, in a folder of their own in which nothing is to be found."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 from indexer.library.bundled import bundled
@@ -24,17 +25,17 @@ def shapes_of(name: str) -> str:
     return _SHAPES.search(text_of(name))[1]
 
 
-def names(n: int = 120) -> list[str]:
-    """Samples from all over the alphabet, none of them twice under another name."""
+@cache
+def names() -> list[str]:
+    """Samples, none of them twice under another name."""
     firsts = {shapes_of(path.stem): path.stem for path in sorted(SAMPLES.glob("*.svg"), reverse=True)}
-    chosen = sorted(set(firsts.values()) - _ODD_BY_THEMSELVES)
-    return chosen[:: len(chosen) // n][:n]
+    return sorted(set(firsts.values()) - _ODD_BY_THEMSELVES)
 
 
 def copy_samples(folder: Path, n: int = 120) -> Path:
-    """Copy samples into a new folder."""
+    """Copy samples from all over the alphabet into a new folder."""
     folder.mkdir()
-    for name in names(n):
+    for name in names()[:: len(names()) // n][:n]:
         (folder / f"{name}.svg").write_text(text_of(name), "utf-8")
     return folder
 

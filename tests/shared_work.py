@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Silent, svg
+from conftest import Silent, give_export, svg
 
 from indexer.embedding.embed import work_here
 from indexer.embedding.planning import EmbedOptions
@@ -39,6 +39,7 @@ def options_of(source: Path, model: Path, **others: object) -> IndexOptions:
 def scanned(root: Path, options: IndexOptions) -> Library:
     """A library that knows its icons and has embedded none."""
     library = Library(root)
+    give_export(library, Path(options.choice.model.removeprefix("local-dir:")))
     scan(library, options, Silent())
     return library
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +48,9 @@ def unfinished(grown: Path, tmp_path: Path) -> Path:
 def test_a_device_that_fails_ends_the_run_by_name_and_keeps_what_is_done(
     stages: Stages, unfinished: Path, drawings: Path, tiny_model: Path, hangs: bool
 ) -> None:
-    """It has no room for one picture, or hangs."""
+    """It has no room for one picture, or hangs: after what an encoder is tried with, and one block."""
     n_before = _n_shards(unfinished)
-    options, device = ("--stall-limit", "20") if hangs else (), {"room": -1 if hangs else 0, "after": 1}
+    options, device = ("--stall-limit", "20") if hangs else (), {"room": -1 if hangs else 0, "after": 2}
     ended = _index(stages, unfinished, tiny_model, *options, device=device)
     assert os.waitstatus_to_exitcode(ended["status"]) == 2 if hangs else ended["result"]["code"] == 2
     said = unfinished.with_name("stderr").read_text().splitlines()[-1]
@@ -211,13 +212,18 @@ def test_a_rank_that_stands_still_ends_the_stage_by_name_and_any_number_of_ranks
     options = _options(draw_icons(tmp_path / "icons"), tiny_model, stall_limit=20)
     scan(library, options, Silent())
 
+    stopped: list[int] = []
+
     def stop() -> None:
-        os.kill(find_rank("indexer.embedding.embed", library.root, "1"), signal.SIGSTOP)
+        stopped.append(find_rank("indexer.embedding.embed", library.root, "1"))
+        os.kill(stopped[0], signal.SIGSTOP)
 
     stopper = threading.Thread(target=stop)
     stopper.start()
     with pytest.raises(EmbedError, match=rf"rank [01]: nothing got done for \d+ s, at .*{KEPT}"):
         embed(library, options, Silent())
     stopper.join()
+    with suppress(ProcessLookupError):  # it may have been stopped before it could ask to end with who has started it
+        os.kill(stopped[0], signal.SIGKILL)
     alone = IndexOptions(choice=options.choice, devices="cpu", embed=options.embed)
     assert len(read_coverage(library.vectors(embed(library, alone, Silent()).fingerprint)).images) == 11

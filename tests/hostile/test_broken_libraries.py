@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from conftest import build_library, disc, draw_icons
+from conftest import build_library, disc
 from corpus import vectors_by_digest
 from tools import lacking
 
@@ -25,22 +25,10 @@ from search.cli import main
 SLOW = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Path:
-    """A library of two generations, and its sources."""
-    folder = tmp_path_factory.mktemp("template")
-    icons = draw_icons(folder / "icons")
-    build_library(Library(folder / "library"), tiny_model, [icons])
-    (icons / "late.svg").write_text(disc(12, 5))
-    build_library(Library(folder / "library"), tiny_model, [])
-    return folder / "library"
-
-
 @pytest.fixture
-def broken(template: Path, tmp_path: Path) -> Library:
-    """A copy, to be broken."""
-    shutil.copytree(template, tmp_path / "library")
-    return Library(tmp_path / "library")
+def broken(twice: Path, tmp_path: Path) -> Library:
+    """A copy of two generations, to be broken."""
+    return Library(Path(shutil.copytree(twice, tmp_path / "library")))
 
 
 def run(library: Library, *arguments: str) -> Result:

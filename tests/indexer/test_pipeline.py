@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from conftest import Build, Silent, build_library, disc, draw_icons, svg
+from conftest import Build, Silent, build_library, disc, svg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -107,33 +107,21 @@ was lost accepted after."""
 History = list[tuple[list[tuple[str, int]], bool, bool, bool]]
 
 
-@pytest.fixture(scope="session")
-def exported(tiny_model: Path, other_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both encoders as a library carries them, so that not every library has to export them."""
-    folder = tmp_path_factory.mktemp("exported")
-    icons = draw_icons(folder / "icons")
-    for model in (tiny_model, other_model):
-        build_library(Library(folder / "library"), model, [icons])
-    return folder / "library" / "encoders"
-
-
 @given(history=HISTORY)
 @settings(max_examples=2, deadline=None)
-def test_an_updated_library_answers_as_one_built_anew(
-    exported: Path, models: tuple[Path, Path], history: History
-) -> None:
+def test_an_updated_library_answers_as_one_built_anew(models: tuple[Path, Path], history: History) -> None:
     with TemporaryDirectory() as folder:
-        _relive(history, exported, models, Path(folder).resolve())
+        _relive(history, models, Path(folder).resolve())
 
 
 @pytest.mark.slow
 @given(history=HISTORY)
 @settings(max_examples=300, deadline=None)
 def test_a_library_updated_in_hundreds_of_ways_answers_as_one_built_anew(
-    exported: Path, models: tuple[Path, Path], history: History
+    models: tuple[Path, Path], history: History
 ) -> None:
     with TemporaryDirectory() as folder:
-        _relive(history, exported, models, Path(folder).resolve())
+        _relive(history, models, Path(folder).resolve())
 
 
 @pytest.fixture(scope="session")
@@ -141,7 +129,7 @@ def models(tiny_model: Path, other_model: Path) -> tuple[Path, Path]:
     return tiny_model, other_model
 
 
-def _relive(history: History, exported: Path, models: tuple[Path, Path], folder: Path) -> None:
+def _relive(history: History, models: tuple[Path, Path], folder: Path) -> None:
     """Update a library through a history; hold every step against the promises, the end against a new library."""
     source = folder / "icons"
     source.mkdir()
@@ -151,8 +139,6 @@ def _relive(history: History, exported: Path, models: tuple[Path, Path], folder:
     places = _Places(folder)
     given = [source, *places.given]
     updated, anew = Library(folder / "updated"), Library(folder / "anew")
-    for library in (updated, anew):
-        shutil.copytree(exported, library.root / "encoders")
     ids = _Ids()
     for number, (changes, is_other, is_rolled_back, is_accepted) in enumerate(history, start=1):
         for change, seed in changes:

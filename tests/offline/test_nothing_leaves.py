@@ -91,6 +91,15 @@ for host, port in (("{ANY_DOCUMENTATION_ADDRESS}", 80), ("icons.invalid", 443)):
 socket.getfqdn("127.0.0.1")
 pathlib.Path.home().joinpath("left").write_text("about")
 """
+ASKS = """
+import sys
+from search.cli import main
+from search.engine import SearchEngine
+library, picture = sys.argv[1:]
+for query in (["arrow up"], ["--image", picture, "--min-score", "0"]):
+    main(["search", *query, "--library", library], standalone_mode=False)
+print(SearchEngine.open(library).search("dot a")[0].name)
+"""
 FREE_PORT = {"cpu": [], "cpu:2": ["listen [::]:0"]}
 """torchrun asks the kernel for a free port, which it gives back at once: ranks of one machine meet in files."""
 
@@ -118,10 +127,8 @@ def test_indexing_and_searching_leave_nothing_but_a_library(
     library = guarded.folder / "library?mode=memory&x=%41#b"
     where = ["--library", library]
     guarded.run([*ICONS, "index", icon_folder, "--model", f"local-dir:{tiny_model}", "--devices", devices, *where])
-    assert "arrow-up" in guarded.run([*ICONS, "search", "arrow up", *where])
-    guarded.run([*ICONS, "search", "--image", icon_folder / "arrow-up.svg", "--min-score", "0", *where])
-    engine = f"from search.engine import SearchEngine; print(SearchEngine.open('{library}').search('dot a')[0].name)"
-    assert guarded.run([sys.executable, "-c", engine]) == "dot-a\n"
+    said = guarded.run([sys.executable, "-P", "-c", ASKS, library, icon_folder / "arrow-up.svg"])
+    assert said.count("icons:arrow-up ") == 2 and said.endswith("\ndot-a\n")
     assert guarded.seen(allowed=[library]) == FREE_PORT[devices]
 
 

@@ -1,8 +1,9 @@
 """A query is found as it was meant, whichever way it was typed: code, emoji, parts, a slip, what to leave out."""
 
 import pytest
-from called_icons import N_ICONS, build_called
+from called_icons import N_ICONS
 
+from indexer.library.folder import Library
 from search.engine import Answer, Filters, Hit, Query, SearchEngine, Window
 
 ALL = Window(k=50, min_score=0, flat=True)
@@ -10,8 +11,8 @@ STARS = {"lucide:star", "mdi:star", "fa6-solid:star"}
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
-    return SearchEngine.open(build_called(tmp_path_factory.mktemp("asking")).root)
+def engine(called: Library) -> SearchEngine:
+    return SearchEngine.open(called.root)
 
 
 def _ask(engine: SearchEngine, words: str, *without: str, sets: tuple[str, ...] = ()) -> Answer:

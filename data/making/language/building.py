@@ -83,14 +83,9 @@ def build(folders: Sequence[Path], out: Path, *, cache: Path, recipe: Recipe, ba
     shown = _words_that_find(names)
     for done, code in enumerate(codes):
         bars.advance(done, len(codes), code)
-        own = Sources(texts.get(code, ()), signs.get(code, {}), signs[ENGLISH], neighbours)
-        weighed = weigh(own)
+        weighed = weigh(Sources(texts.get(code, ()), signs.get(code, {}), signs[ENGLISH], neighbours))
         known.update(weighed)
-        kept = prune(weighed, names=shown, most=recipe.most)
-        counts[code] = len(kept)
-        for word, terms in kept.items():
-            if len(word.encode()) <= _LONGEST:
-                _add(keys.setdefault(word, []), code, terms)
+        counts[code] = _take(keys, code, prune(weighed, names=shown, most=recipe.most))
     spoken = {word: {code for meaning in meanings for code in meaning.languages} for word, meanings in keys.items()}
     english = english_words(texts, names, spoken, shown)
     for word in _unknown(neighbours, known | english)[: recipe.usual_words]:
@@ -99,13 +94,28 @@ def build(folders: Sequence[Path], out: Path, *, cache: Path, recipe: Recipe, ba
         keys.setdefault(word, []).append(Meaning(frozenset((ENGLISH,)), ()))
     write_in(keys, written_words())
     usual = [word for word, _ in names.words.most_common() if word in english and word.isalpha() and len(word) > 2]
-    for key, words in group_by_sound(usual).items():
-        keys[key] = [Meaning(frozenset((SOUNDS,)), tuple((word, 1.0) for word in words))]
+    keys.update(_by_sound(usual))
     titles = _titles(modules)
     order = sorted(counts, key=lambda code: -len(texts.get(code, ())))
     named = {code: titles.get(code, code) for code in order}
     write_dictionary(out, keys, names={**named, ANY: "another language", ENGLISH: "English", SOUNDS: "by its sound"})
     return {named[code]: counts[code] for code in order}
+
+
+def _take(keys: dict[str, list[Meaning]], code: str, kept: Mapping[str, Terms]) -> int:
+    """Add what the words of a language mean to the keys, but what nobody types; return how many words it has."""
+    for word, terms in kept.items():
+        if len(word.encode()) <= _LONGEST:
+            _add(keys.setdefault(word, []), code, terms)
+    return len(kept)
+
+
+def _by_sound(words: Sequence[str]) -> dict[str, list[Meaning]]:
+    """What is written as it sounds, in place of all else that it could mean."""
+    return {
+        key: [Meaning(frozenset((SOUNDS,)), tuple((word, 1.0) for word in alike))]
+        for key, alike in group_by_sound(words).items()
+    }
 
 
 Written = Mapping[tuple[str, str], Sequence[str]]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from conftest import Build, exported_once, svg
+from conftest import Build, give_export, svg
 from old_schema import migrate
 
 from indexer.commands.options import model_choice
@@ -67,9 +67,9 @@ def test_index_reports_and_runs_again_from_any_folder(
     (icon_folder / "away.svg").symlink_to("/etc/hostname")
     (icon_folder / "broken.svg").write_text("<svg")
     monkeypatch.chdir(tiny_model.parent)
-    with exported_once(library, tiny_model):
-        model = ["--model", f"local-dir:{tiny_model.name}"]
-        first = _run(library, "index", os.path.relpath(icon_folder), *model, "--devices", "cpu")
+    give_export(library, tiny_model)
+    model = ["--model", f"local-dir:{tiny_model.name}"]
+    first = _run(library, "index", os.path.relpath(icon_folder), *model, "--devices", "cpu")
     assert "14 icons: 11 pictures, 1 duplicate, 2 failed, 1 of them unread" in first.stdout
     assert "13 added" in first.stdout
     assert first.stderr.endswith("`icons status --failures` lists what failed and why\n")
@@ -81,8 +81,8 @@ def test_index_reports_and_runs_again_from_any_folder(
 
 def test_stages_run_alone_do_together_what_index_does(library: Library, icon_folder: Path, tiny_model: Path) -> None:
     options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu"]
-    with exported_once(library, tiny_model):
-        scanned = _run(library, "index", "--only", "scan", str(icon_folder))
+    give_export(library, tiny_model)
+    scanned = _run(library, "index", "--only", "scan", str(icon_folder))
     assert scanned.stdout == "12 files: icons: 12 added, 0 changed, 0 moved, 0 gone\n"
     planned = _run(library, "index", "--only", "plan", *options)
     assert "torchrun" in planned.stdout and planned.stdout.count("\n") == 1

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import Build, Silent, build_library, draw_icons, svg
+from conftest import Build, Silent, build_library, svg
 from faults import draw
 from known_screens import plain_sight, save_screen
 
@@ -46,21 +46,11 @@ def apart(build: Build, library: Library, icon_folder: Path) -> Library:
     return library
 
 
-@pytest.fixture(scope="session")
-def built_once(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("doctor")
-    icons = draw_icons(folder / "icons")
-    build_library(Library(folder / "library"), tiny_model, [icons])
-    draw(icons, "new", 20, 20)
-    build_library(Library(folder / "library"), tiny_model, [icons])
-    write_preferences(Library(folder / "library"), Preferences())
-    return folder / "library"
-
-
 @pytest.fixture
-def published(built_once: Path, library: Library) -> Library:
+def published(twice: Path, library: Library) -> Library:
     """Two generations of a few icons, whose sources stay."""
-    shutil.copytree(built_once, library.root)
+    shutil.copytree(twice, library.root)
+    write_preferences(library, Preferences())
     return library
 
 

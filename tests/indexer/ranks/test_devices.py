@@ -16,7 +16,7 @@ import pytest
 import torch
 import torch.distributed as dist
 from click.testing import CliRunner
-from conftest import exported_once
+from conftest import give_export
 from rich.console import Console
 
 from indexer.embedding.progress import EmbeddingProgress, RankProgress, RankView, Reporter, cells
@@ -98,8 +98,8 @@ def test_watched_devices_are_told_line_by_line_where_no_terminal_is(
     library: Library, icon_folder: Path, tiny_model: Path
 ) -> None:
     options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu", "--watch-devices"]
-    with exported_once(library, tiny_model):
-        done = CliRunner().invoke(main, ["index", str(icon_folder), "--library", str(library.root), *options])
+    give_export(library, tiny_model)
+    done = CliRunner().invoke(main, ["index", str(icon_folder), "--library", str(library.root), *options])
     assert done.exit_code == 0, done.output
     told = re.findall(
         r"rank 0, device cpu, images/s [\d,]+, waits \d+%, memory (\S+) GB, busy \d+%, power -", done.stderr

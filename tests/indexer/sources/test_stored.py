@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import Silent, disc, exported_once
+from conftest import Silent, disc, give_export
 from s3_server import Faults
 from shared_work import options_of, scanned, vectors_of
 from small_icons import picture_at
@@ -183,8 +183,8 @@ def test_a_library_of_a_bucket_has_the_vectors_of_the_same_folder_and_answers(
     found = []
     for source in (icons, tmp_path / "icons"):
         library = Library(tmp_path / f"library-{len(found)}")
-        with exported_once(library, tiny_model):
-            summary = index(library, options_of(source, tiny_model), Silent())
+        give_export(library, tiny_model)
+        summary = index(library, options_of(source, tiny_model), Silent())
         assert (summary.counts.embedded, summary.counts.failed) == (3, 0)
         found.append({vector.tobytes() for vector in vectors_of(library, summary.embed.fingerprint).values()})
     assert found[0] == found[1]

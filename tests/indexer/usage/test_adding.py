@@ -39,10 +39,9 @@ def shots(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def held(asked: Path, tmp_path: Path) -> Library:
+def held(copied: Path) -> Library:
     """The library of `asked`, to write screenshots into."""
-    shutil.copytree(asked, tmp_path / "held")
-    return Library(tmp_path / "held")
+    return Library(copied)
 
 
 @pytest.fixture

@@ -114,12 +114,18 @@ NEEDS = "# a page\n- bell\n\nstar\n"
 
 
 @pytest.fixture
-def pick(run: Run, called: Library) -> Iterator[Run]:
-    def picking(*arguments: str, given: str | bytes | None = None, command: str = "pick") -> Result:
-        return run(command, *arguments, given=given, library=called.root)
-
-    yield picking
+def library(called: Library) -> Iterator[Library]:
+    """A library of which nobody prefers a set yet."""
+    yield called
     called.preferences.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def pick(run: Run, library: Library) -> Run:
+    def picking(*arguments: str, given: str | bytes | None = None, command: str = "pick") -> Result:
+        return run(command, *arguments, given=given, library=library.root)
+
+    return picking
 
 
 def test_the_best_three_are_shown_with_their_numbers(pick: Run) -> None:
@@ -190,13 +196,6 @@ def test_one_icon_is_written_by_show(pick: Run) -> None:
     assert shown.endswith('<Icon path={mdiBell} color="navy" />\n')
     assert left_out == "--corner left out: unocss has no way to say it; --format react does\n"
     assert copied.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="48" height="48"')
-
-
-@pytest.fixture
-def library(called: Library) -> Iterator[Library]:
-    """A library of which nobody prefers a set yet."""
-    yield called
-    called.preferences.unlink(missing_ok=True)
 
 
 def first_set(run: Run, library: Library) -> str:

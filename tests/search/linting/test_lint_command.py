@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,18 @@ from conftest import svg
 from lint_icons import copy_samples, found_in, lint_folder, shapes_of, text_of
 from planted_icons import EXCHANGED, PLANTED, plant
 
+from indexer.rendering.pool import RenderPool
 from search.cli import main
 from search.linting.findings import Report
 from search.linting.lint import RULES
+
+
+@pytest.fixture(scope="module", autouse=True)
+def drawn_here() -> Iterator[None]:
+    """Nothing here is drawn in a process that starts for it, which takes longer than a few icons do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("search.linting.inspecting.RenderPool", lambda **how: RenderPool(**how | {"workers": 0}))
+        yield
 
 
 @pytest.fixture(scope="module")

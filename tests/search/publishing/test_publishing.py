@@ -9,16 +9,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import Silent
+from conftest import build_library
 from published_icons import own_cache  # noqa: F401 - a fixture
 
-from indexer.embedding.planning import EmbedOptions
-from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError, LibraryError, UnreachableError
 from indexer.library.durable import with_checksum
 from indexer.library.folder import Library, LibraryElsewhere
 from indexer.merging.manifest import Manifest
-from indexer.pipeline import IndexOptions, index
 from search.cli import main
 from search.engine import SearchEngine
 from search.generation.milvus.connection import DIGEST, Address, read_token
@@ -38,11 +35,9 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">'
 class Drawn:
     """A library of plain shapes in a folder of manifests, which is edited at random."""
 
-    def __init__(self, root: Path, model: ModelChoice) -> None:
-        self.library = Library(root / "library")
-        self.source = root / "drawn"
+    def __init__(self, root: Path, model: Path) -> None:
+        self.library, self.source, self._model = Library(root / "library"), root / "drawn", model
         self.source.mkdir(parents=True)
-        self._model = model
         self._rows: dict[str, dict[str, str]] = {}
 
     def edit(self, rng: random.Random, *, n: int) -> None:
@@ -59,15 +54,13 @@ class Drawn:
             self._rows[name] = {"file_path": f"{name}.svg", "name": name, "tags": ", ".join(tags), "set": own_set}
         lines = "".join(json.dumps(row) + "\n" for row in self._rows.values())
         (self.source / "icons.jsonl").write_text(lines)
-        how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
-        options = IndexOptions(sources=[self.source / "icons.jsonl"], devices="cpu", embed=how, choice=self._model)
-        index(self.library, options, Silent())
+        build_library(self.library, self._model, [self.source / "icons.jsonl"])
 
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Drawn:
     """One library that all tests go on with, each on a server of its own."""
-    found = Drawn(tmp_path_factory.mktemp("drawn"), ModelChoice(f"local-dir:{tiny_model}"))
+    found = Drawn(tmp_path_factory.mktemp("drawn"), tiny_model)
     found.edit(random.Random(0), n=12)
     return found
 
@@ -203,7 +196,7 @@ def test_a_generation_that_could_not_be_opened_in_time_is_tried_again(
 def test_a_library_that_is_published_in_the_place_of_another_answers(
     place: str, tmp_path: Path, tiny_model: Path
 ) -> None:
-    first, other = (Drawn(tmp_path / name, ModelChoice(f"local-dir:{tiny_model}")) for name in ("a", "b"))
+    first, other = (Drawn(tmp_path / name, tiny_model) for name in ("a", "b"))
     for drawn, seed in ((first, 5), (other, 6)):
         drawn.edit(random.Random(seed), n=8)
     number = publish(first.library, place).generation
@@ -297,11 +290,23 @@ def test_the_commands_publish_search_go_back_and_examine(drawn: Drawn, place: st
     assert refused.exit_code == 2 and "holds no whole generation before" in refused.output
 
 
-def test_a_server_that_is_away_is_one_line_and_exit_code_2() -> None:
-    away = "milvus://127.0.0.1:9/icons"
-    done = CliRunner().invoke(main, ["search", "home", "--library", away])
+AWAY = "milvus://127.0.0.1:9/icons"
+SECRETS = ("ICONS_MILVUS_TOKEN", "ICONS_MILVUS_TOKEN_FILE", "ICONS_MILVUS_CA")
+
+
+@pytest.mark.parametrize(
+    ("address", "environment", "told"),
+    [
+        (AWAY, {}, f'Error: "{AWAY}" does not answer'),
+        *(("milvus+tls://127.0.0.1:9/i", {name: " "}, f'Error: {name} is " "; ') for name in SECRETS),
+    ],
+)
+def test_a_server_that_is_away_and_a_secret_that_is_empty_are_one_line_and_exit_code_2(
+    address: str, environment: dict[str, str], told: str
+) -> None:
+    done = CliRunner().invoke(main, ["search", "dot", "--library", address], env=environment)
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert f'"{away}" does not answer' in done.stderr
+    assert done.stderr.startswith(told)
 
 
 def test_commands_that_read_a_folder_refuse_an_address(place: str) -> None:
@@ -331,13 +336,6 @@ def test_an_address_that_is_none_is_refused_without_its_secret(text: str, told: 
     with pytest.raises(IconsError, match=told) as refused:
         Address.read(text)
     assert "secret@" not in str(refused.value)
-
-
-@pytest.mark.parametrize("variable", ["ICONS_MILVUS_TOKEN", "ICONS_MILVUS_TOKEN_FILE", "ICONS_MILVUS_CA"])
-def test_a_variable_that_is_empty_is_no_secret(variable: str) -> None:
-    done = CliRunner().invoke(main, ["search", "dot", "--library", "milvus+tls://127.0.0.1:9/i"], env={variable: " "})
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert done.stderr.startswith(f'Error: {variable} is " "; ')
 
 
 def test_a_file_without_a_token_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,6 @@ from test_publishing import Drawn, answers, held
 from test_same_answers import FILTERS, WORDS, same
 from tools import lacking
 
-from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import LibraryError
 from indexer.library.folder import TOKEN, Library, LibraryElsewhere
 from search.engine import SearchEngine
@@ -67,7 +66,7 @@ def test_a_real_server_gives_the_same_answers(library: Library, here: SearchEngi
 
 def test_a_publication_may_be_killed_at_any_moment(server: str, tmp_path: Path, tiny_model: Path) -> None:
     address, rng = named(server, "killed"), random.Random(4)
-    drawn = Drawn(tmp_path, ModelChoice(f"local-dir:{tiny_model}"))
+    drawn = Drawn(tmp_path, tiny_model)
     drawn.edit(rng, n=14)
     publish(drawn.library, address)
     command = [sys.executable, "-c", "from search.cli import main; main()", "lab", "publish", address]

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from called_icons import build_called
 from serving import serving
+
+from indexer.library.folder import Library
 
 API = "/api/v1"
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    with serving(build_called(tmp_path_factory.mktemp("copied")), "--upload-mb", "0.1") as (opened, _):
+def client(called: Library) -> Iterator[httpx.Client]:
+    with serving(called, "--upload-mb", "0.1") as (opened, _):
         yield opened
 
 

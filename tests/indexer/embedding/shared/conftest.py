@@ -35,11 +35,9 @@ def expected(many: Path, tiny_model: Path) -> dict[tuple[str, int], np.ndarray]:
 
 
 @pytest.fixture(scope="session")
-def known(many: Path, tiny_model: Path, expected: object) -> Path:
-    """The folder of a library that knows them, and has the encoder exported: that is most of what a plan takes."""
-    root = scanned(many.parent / "known", options_of(many, tiny_model)).root
-    shutil.copytree(many.parent / "alone" / "encoders", root / "encoders")
-    return root
+def known(many: Path, tiny_model: Path) -> Path:
+    """The folder of a library that knows them."""
+    return scanned(many.parent / "known", options_of(many, tiny_model)).root
 
 
 @pytest.fixture
