@@ -138,18 +138,16 @@ def _classes(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _W
     stated, left_out = _stated(framework, look)
     style = f' style="{"; ".join(stated)}"' if stated else ""
     uses = [f'<span class="i-{key.prefix}{":" if "-" in key.prefix else "-"}{key.name}"{style}></span>' for key in keys]
-    sets = dict.fromkeys(f"@iconify-json/{key.prefix}" for key in keys)
-    return [], uses, [*framework.packages, *sets], left_out
+    return [], uses, [*framework.packages, *dict.fromkeys(f"@iconify-json/{key.prefix}" for key in keys)], left_out
 
 
 def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
     uses = [DRAWINGS[framework.name](icon, look) for icon in _with_distinct_names(icons)]
     left_out: tuple[str, ...] = ()
-    if framework.name == "css" and look.colour and not all("var(--icon)" in use for use in uses):
+    if framework.name == "path":  # numbers alone
+        left_out = ("stroke",) * any(_STROKED.search(icon.svg or b"") for icon in icons) + _stated(framework, look)[1]
+    elif framework.name == "css" and look.colour and not all("var(--icon)" in use for use in uses):
         left_out = ("colour",)  # it is drawn in its own
-    elif framework.name == "path":  # numbers alone
-        is_stroked = any(_STROKED.search(icon.svg or b"") for icon in icons)
-        left_out = (*(("stroke",) if is_stroked else ()), *_stated(framework, look)[1])
     return [REACT_IMPORT] if framework.name == "react" else [], uses, [], left_out
 
 
