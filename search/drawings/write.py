@@ -146,14 +146,14 @@ def _classes(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _W
 def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
     uses = [DRAWINGS[framework.name](icon, look) for icon in _with_distinct_names(icons)]
     left_out: tuple[str, ...] = ()
-    if framework.name == "css" and look.colour and not all("var(--icon)" in use for use in uses):
-        left_out = ("colour",)  # it is drawn in its own
-    elif framework.name == "path":  # numbers alone
+    if framework.name == "path":  # numbers alone
         lost = {
             "stroke": any(_STROKED.search(icon.svg or b"") for icon in icons),
             "colours": any(has_own_colours(clean_tree(icon, look)) for icon in icons),
         }
         left_out = (*(name for name, is_lost in lost.items() if is_lost), *_stated(framework, look)[1])
+    elif framework.name == "css" and look.colour and not all("var(--icon)" in use for use in uses):
+        left_out = ("colour",)  # it is drawn in its own
     return [REACT_IMPORT] if framework.name == "react" else [], uses, [], left_out
 
 

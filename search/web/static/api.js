@@ -28,11 +28,9 @@ async function fetchJson(path, options = {}) {
   return body;
 }
 
-const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
-
 function describe(body, status) {
-  if (status === 503) return sentence(body?.error ?? "the server is busy; try again in a moment");
-  return body?.error ?? `The server answered with status ${status}.`;
+  const text = body?.error ?? (status === 503 ? "the server is busy; try again in a moment" : `The server answered with status ${status}.`);
+  return status === 503 ? `${text[0].toUpperCase()}${text.slice(1)}.` : text;
 }
 
 /** Ask for hits `offset` to `offset + k`; `facets` also counts them. A busy server is asked again, twice. */

@@ -65,7 +65,7 @@ export class Filters {
     this.bar.replaceChildren(
       ...parts.lead.map(({ kind, title, n }) => this.#button({ kind, title, n, open: (event) => this.menu.open({ kind, button: event.currentTarget, title }) })),
       this.#button({ kind: "more", title: "More", n: parts.more, open: more }),
-      ...parts.chips.map((one) => this.#chip(one)), ...(parts.chips.length > 1 ? [this.#clearAll()] : []));
+      ...parts.chips.map((one) => this.#chip(one)), ...(parts.chips.length > 1 ? [make("button", { className: "quiet", textContent: "Clear all", onclick: this.clear, "data-kind": "clear" })] : []));
     if (hadFocus) find(`[data-kind="${CSS.escape(hadFocus)}"]`, this.bar)?.focus();
   }
 
@@ -113,9 +113,5 @@ export class Filters {
     return make("button", { className: "chip", onclick: () => this.change(less), "data-kind": `chip-${text}` },
       make("span", { className: "hidden", textContent: "Remove filter " }), text,
       n !== undefined && make("span", { className: "count", textContent: n.toLocaleString("en") }), symbol("x"));
-  }
-
-  #clearAll() {
-    return make("button", { className: "quiet", textContent: "Clear all", onclick: this.clear, "data-kind": "clear" });
   }
 }

@@ -20,15 +20,15 @@ export function frame(icon, { lazy = true, px } = {}) {
 
 export const percent = (score) => `${Math.round(100 * score)}%`;
 
-const BRIEF = 12; // letters: up to these a name leaves a line to its set
-const MOST = 28; // from these on it is cut in the middle, as names differ at their ends
-const IN_TWO = /^(.{0,13}-)?.{1,13}$/; // two lines, broken at a hyphen; others are broken anywhere
+const BRIEF = 12; // letters: a shorter name leaves a line to its set
+const MOST = 28; // a longer one is cut in the middle, as names differ at their ends
+const IN_TWO = /^(.{0,13}-)?.{1,13}$/; // lines; others are broken anywhere
 const shortened = (name) => (name.length > MOST ? `${name.slice(0, MOST / 2 - 1)}…${name.slice(-MOST / 2)}` : name);
 
 const setOf = (hit) => (hit.set_title || hit.set).replace(/ Icons?$/, ""); // all of them are
 
-/** The name of what a tile stands for: of several variants, what those of its set are called (`baseline-`) stands back. */
-const called = ({ name, words, n_variants: n }) => (n > 1 && name.endsWith(`-${words.replaceAll(" ", "-")}`) ? words.replaceAll(" ", "-") : name);
+/** Of several variants: what a set gives to all (`baseline-`) stands back. */
+const called = ({ name, words, n_variants: n }, plain = words.replaceAll(" ", "-")) => (n > 1 && name.endsWith(`-${plain}`) ? plain : name);
 
 /** What cannot be seen in a tile, for those who hear it. */
 function unseen(hit, isKept, stack) {

@@ -111,7 +111,7 @@ export async function hitsOf(state, { signal }) {
   if (isOneIcon(state.screen, answer)) await aborted(signal); // it is searched with instead, in a moment
   const chosen = state.frame === null ? null : answer?.icons[state.frame];
   const hits = chosen ? chosen.hits : distinct(answer ? withNames(answer) : []);
-  return { hits, located: answer, n_found: hits.length, is_more: false, facets: null, spelled: null, read_as: null, is_doubtful: false };
+  return { hits, located: answer, n_found: hits.length };
 }
 
 /** The part of a kept picture where an icon was found, with some of what is around it. */

@@ -29,7 +29,7 @@ export async function opened(name, { signal }) {
   await lookUp(icons, { signal });
   const hits = icons.map(({ key }) => found.get(key)).filter(Boolean);
   const missing = icons.filter(({ key }) => !found.get(key)).map(({ key }) => key);
-  return { hits, missing, n_found: hits.length, is_more: false, facets: null, spelled: null, read_as: null, is_doubtful: false };
+  return { hits, missing, n_found: hits.length };
 }
 
 async function look(key, signal) {

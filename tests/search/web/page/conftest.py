@@ -81,7 +81,7 @@ def used_site(shots: Path, library_of_page: Library) -> Iterator[str]:
 ANEW = """async (path) => {
   const find = (selector) => document.querySelector(selector);
   if (find(":popover-open:not(#toast), dialog[open]:not(#detail)")) return false;
-  if (find("#look:not([hidden]), #drawing:not([hidden])")) return false;
+  if (find("#look:not([hidden]), #drawing:not([hidden]), #screen > *")) return false;
   if (find("#select")?.ariaPressed !== "false" || !/native/.test(Storage.prototype.setItem)) return false;
   const go = (address) => { history.pushState(null, "", address); dispatchEvent(new PopStateEvent("popstate")); };
   dispatchEvent(new StorageEvent("storage"));
@@ -104,7 +104,6 @@ def front(browser: "Browser", site: str) -> Iterator["Page"]:
     """The page that tests use one after another."""
     context = browser.new_context(permissions=GRANTED, **WINDOW)  # type: ignore[arg-type]
     page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
     page.goto(site)
     yield page
     context.close()
@@ -128,21 +127,16 @@ def open_page(browser: "Browser", site: str, front: "Page") -> Iterator[Open]:
                 if said.type in ("error", "warning") and not is_late_probe and forgives not in said.text:
                     complaints.append(said.text)
 
-            def fail(error: object) -> None:
-                complaints.append(str(error))
-
             page = front
             is_own = bool(options or base != site or pages)
             if is_own:
                 context = browser.new_context(permissions=GRANTED, **{**WINDOW, **options})  # type: ignore[arg-type]
                 ends.callback(context.close)
                 page = context.new_page()
-                page.set_default_timeout(PATIENCE_MS)
             pages.append(page)
+            page.set_default_timeout(PATIENCE_MS)
             page.on("console", hear)
-            page.on("pageerror", fail)
-            ends.callback(page.remove_listener, "console", hear)
-            ends.callback(page.remove_listener, "pageerror", fail)
+            page.on("pageerror", lambda error: complaints.append(str(error)))
             if is_own or anew or not page.evaluate(ANEW, path):
                 page.goto(f"{base}{path}")
             return page
@@ -151,12 +145,7 @@ def open_page(browser: "Browser", site: str, front: "Page") -> Iterator[Open]:
     front.unroute_all(behavior="ignoreErrors")
     front.evaluate("() => localStorage.clear()")
     front.mouse.move(0, 0)
-    for other in front.context.pages[1:]:
-        other.close()
     front.context.set_offline(False)
-    front.context.clear_permissions()
-    front.context.grant_permissions(GRANTED)
-    front.context.clear_cookies()
     assert complaints == []
 
 

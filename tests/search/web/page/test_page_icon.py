@@ -104,8 +104,7 @@ def test_keys_of_a_tile_do_the_same_in_the_panel_and_a_full_browser_is_told_of_a
 
 
 def test_no_script_of_an_icon_ever_runs(open_page: Open) -> None:
-    page = open_icon(open_page, "trap", "trap", forgives="Content Security Policy", anew=True)
-    page.wait_for_load_state("networkidle")
+    page = open_icon(open_page, "trap", "trap", forgives="Content Security Policy")
     for name in ("React component", "Vue component", "CSS class", "Data URI", "SVG file"):
         text = copied(page, name)
         assert "script" not in text.replace("JavaScript", "") and "onload" not in text.lower()
@@ -131,10 +130,9 @@ def test_why_an_icon_is_here_is_told_beside_the_first_hit(open_page: Open) -> No
 
 
 def test_a_tile_that_is_pointed_at_offers_to_keep_and_copy(open_page: Open) -> None:
-    page = open_page("/?q=heart", anew=True)
+    page = open_page("/?q=heart")
     heart = page.locator("#grid .cell", has=page.locator('.name:text-is("heart")')).first
-    shows(page, {"#filters .filter": True})
-    page.wait_for_load_state("networkidle")  # filters appear above the tiles once it is known what there is
+    shows(page, {"#filters .filter": True})  # they appear above the tiles once it is known what there is
     before = heart.bounding_box()
     heart.hover()
     expect(heart.locator(".actions button")).to_have_count(2)

@@ -39,7 +39,9 @@ _LAYOUT_SHIFT = """() => new Promise((resolve) => {
 
 
 @pytest.mark.slow
-def test_icons_are_seen_on_every_ground(page: "Page") -> None:
+@pytest.mark.parametrize("look", [{}, {"forced_colors": "active", "color_scheme": "dark"}])
+def test_icons_are_seen_on_every_ground(open_page: Open, look: dict[str, str]) -> None:
+    page = open_page(**look)
     for name, ink, painted in (
         ("night", "dark", {"light": "black", "dark": "white", "%23000080": "white", "%23ffff00": "black"}),
         ("snow", "light", {"dark": "white", "light": "black"}),
@@ -68,7 +70,6 @@ def _drawing(page: "Page") -> None:
     open_canvas(page)
     draw(page, [[(40, 40), (280, 40)]])
     shows(page, {"#grid button.tile[data-id]": True})
-    page.wait_for_load_state("networkidle")
 
 
 def _frames(page: "Page") -> None:
