@@ -57,7 +57,7 @@ class Options:
         """Those of some groups that are asked for. Raises BenchError: a name is that of none."""
         if unknown := [name for name in self.only if name not in names]:
             raise BenchError(f'no group "{unknown[0]}"; there are {", ".join(names)}')
-        return [name for name in names if not self.only or name in self.only]
+        return [name for name in dict.fromkeys(names) if not self.only or name in self.only]
 
     def groups(self, table: Table, base: Config, *, kind: str, n_devices: int, most: Mapping[str, int]) -> Groups:
         """What is asked for, or the usual: each configuration can be measured here."""
@@ -158,20 +158,8 @@ def bench_embed(options: Options, bars: Bars) -> Report:
             f"{n:,} pictures{again}, encoder {options.choice.model}; medians of {options.repeats} with 95 % intervals"
         )
         report.machine = ask_alone("machine", kind=kind)[0]
-        asked = {"choice": options.choice.to_json(), "kind": kind}
-        size, source = find_checkpoint(options.choice).image_size, options.source and str(options.source)
-        drawn = {"source": source, "n": min(n, _N_DRAWN), "size": size, "workers": len(whole.cores)}
-        passes = {"precision": base.get("precision", "auto"), "batches": LIMIT_BATCHES[kind]}
-        sums = {"gloo": "cpu", **({"nccl": "cuda"} if kind == "cuda" else {})}
+        probes = _probes(options, whole, n=n, n_devices=n_devices, precision=base.get("precision", "auto"))
         starts = {DEVICES: base, ALONE: turned(EMBED, base, program=PLAIN, loader="memory")}
-        probes: dict[str, list[tuple[str, dict[str, Any]]]] = {
-            LINKS: [("links", {})],
-            LIMIT: [("limit", passes | asked)],
-            DRAWING: [("drawing", drawn)],
-            REDUCTION: [("all-reduce", {"n_ranks": n_devices, "kind": of, "backend": it}) for it, of in sums.items()],
-            PARITY: [("parity", {"precisions": PRECISIONS[kind], **asked})],
-        }
-        own = dict(groups)
 
         def take_share(behind: str, one: Config) -> Run:
             some = pictures.first(n if behind == SAME else n // n_devices * one["devices"])
@@ -183,11 +171,27 @@ def bench_embed(options: Options, bars: Bars) -> Report:
             for behind in (SAME, EACH) if name in starts else ():
                 configs = knobs.scaled(EMBED, starts[name], n_devices)
                 series.measure(f"{name}{behind}", configs, partial(take_share, behind))
-            if name in own:
-                series.measure(name, own[name], lambda one: embed(one, pictures, whole))
+            for configs in (configs for group, configs in groups if group == name):
+                series.measure(name, configs, lambda one: embed(one, pictures, whole))
         report.facts += _limit_lines(report, whole)
         report.is_whole = True
     return report
+
+
+def _probes(
+    options: Options, whole: Bench, *, n: int, n_devices: int, precision: str
+) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+    """Questions of `alone` by the groups that they answer."""
+    size, source, kind = find_checkpoint(options.choice).image_size, options.source and str(options.source), whole.kind
+    asked: dict[str, Any] = {"choice": options.choice.to_json(), "kind": kind}
+    sums = {"gloo": "cpu", **({"nccl": "cuda"} if kind == "cuda" else {})}
+    return {
+        LINKS: [("links", {})],
+        LIMIT: [("limit", {"precision": precision, "batches": LIMIT_BATCHES[kind], **asked})],
+        DRAWING: [("drawing", {"source": source, "n": min(n, _N_DRAWN), "size": size, "workers": len(whole.cores)})],
+        REDUCTION: [("all-reduce", {"n_ranks": n_devices, "kind": of, "backend": it}) for it, of in sums.items()],
+        PARITY: [("parity", {"precisions": PRECISIONS[kind], **asked})],
+    }
 
 
 def _limit_lines(report: Report, whole: Bench) -> list[str]:
