@@ -181,10 +181,9 @@ def test_parts_are_looked_for_without_what_joins_them_and_without_their_number()
 def test_where_something_is_left_out_only_the_rest_is_a_name() -> None:
     spelt = [_read(text).spellings for text in ("Arrow without circle", "arrow icon -circle", "arrow icon")]
     assert spelt == [("arrow",), ("arrow",), ("arrow icon", "arrow")]
-    wording = _read("bell -circle", "bell circle", "bell")
-    assert (wording.spellings, wording.typed, wording.without) == (("bell",), "bell", ("circle",))
-    wording = _read("star not filled, no circle")
-    assert (wording.typed, wording.name, wording.without) == ("star", "star", ("filled", "circle"))
+    bell, star = _read("bell -circle", "bell circle", "bell"), _read("star not filled, no circle")
+    assert (bell.spellings, bell.typed, bell.without) == (("bell",), "bell", ("circle",))
+    assert (star.typed, star.name, star.without) == ("star", "star", ("filled", "circle"))
 
 
 def test_signs_are_names_as_they_are_and_in_words() -> None:
