@@ -133,10 +133,11 @@ class Filters:
     coloured: bool | None = None
 
     def __post_init__(self) -> None:
-        for values in (self.sets, self.styles, self.corners, self.categories, self.tags, self.licences):
-            if isinstance(values, str):
+        for name in ("sets", "styles", "corners", "categories", "tags", "licences", "sizes"):
+            if isinstance(values := getattr(self, name), str):
                 raise IconsError(f'"{values}" is one text where several are asked for; give ("{values}",)')
-            for text in values:
+            object.__setattr__(self, name, tuple(values))  # lists are taken, too, and what was asked is remembered
+            for text in () if name == "sizes" else values:
                 refuse_broken(text)
 
 
