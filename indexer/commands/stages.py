@@ -124,8 +124,10 @@ def _plan(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
 
 def _embed(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
     tally = pipeline.embed(library, options, view)
-    embedded = f"{counted(tally.images, 'picture')} and {counted(tally.names, 'name')} embedded"
-    return Outcome(asdict(tally), [f"{embedded} in {tally.seconds:.1f} s"])
+    return Outcome(
+        asdict(tally),
+        [f"{counted(tally.images, 'picture')} and {counted(tally.names, 'name')} embedded in {tally.seconds:.1f} s"],
+    )
 
 
 def _collect(library: Library, options: IndexOptions, _: Watcher) -> Outcome:
@@ -141,8 +143,10 @@ def _collect(library: Library, options: IndexOptions, _: Watcher) -> Outcome:
 def _merge(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
     generation = pipeline.merge(library, options.choice, view.stage)
     number = generation and generation.number
-    line = f"generation {number} answers" if number else "the current generation holds everything already"
-    return Outcome({"generation": number}, [line])
+    return Outcome(
+        {"generation": number},
+        [f"generation {number} answers" if number else "the current generation holds everything already"],
+    )
 
 
 STAGES: Mapping[str | None, Callable[[Library, IndexOptions, Watcher], Outcome]] = {

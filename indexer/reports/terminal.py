@@ -156,14 +156,21 @@ def patient(progress: Progress) -> Progress:
     return lambda *state: progress(*state) if time.monotonic() >= ends_at else None
 
 
+class _Output(Console):
+    """Leaves it to the program what becomes of it where nobody reads on: rich itself ends it, with 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def open_console() -> Console:
     """Open stdout for tables; a pipe has no width, even if FORCE_COLOR colours it, and 80 columns would cut them.
 
     NO_COLOR leaves out bold and dim, too, which rich would send on.
     """
     colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
-    console = Console(color_system=colours)
-    return console if console.file.isatty() else Console(width=200, color_system=colours)
+    console = _Output(color_system=colours)
+    return console if console.file.isatty() else _Output(width=200, color_system=colours)
 
 
 def plain(text: str) -> Text:

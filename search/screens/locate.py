@@ -192,8 +192,7 @@ def reading_order(corners: Floats) -> Positions:
                 break
         else:
             rows.append((top, bottom, [place]))
-    ordered = [place for _, _, row in rows for place in sorted(row, key=lambda one: float(corners[one, 0]))]
-    return np.array(ordered, np.intp)
+    return np.array([place for _, _, row in rows for place in sorted(row, key=lambda one: corners[one, 0])], np.intp)
 
 
 MOST_NAMES = 100

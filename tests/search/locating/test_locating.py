@@ -65,8 +65,7 @@ def test_the_set_that_most_icons_of_a_screen_are_of_names_what_another_has_as_we
     def named(opened: Opened) -> list[list[str]]:
         images = np.array([hit.image for hit in engine.hits([engine.find(key) for key in keys])])
         ours, thin = np.split(np.stack([opened.pictures.reconstruct(images[[place]])[0] for place in range(8)]), 2)
-        between = 0.48 * ours[:1] + 0.52 * thin[:1]
-        between /= np.linalg.norm(between)
+        between = 0.48 * ours[:1] + 0.52 * thin[:1]  # nearly of length 1
         screens, sets = (between, np.concatenate([between, ours[1:]])), set_priority(opened, ())
         return [[hits[0].set for hits in name_crops(opened, one, Filters(), sets, k=3)] for one in screens]
 

@@ -191,8 +191,7 @@ def test_of_variants_that_differ_in_their_files_alone_the_cleanest_is_shown(tmp_
     build_library(Library(tmp_path / "library"), tiny_model, [tmp_path / "in"])
     for query in (Query(words="bell"), Query()):
         engine = SearchEngine.open(tmp_path / "library")
-        [hit] = engine.ask(query, window=Window(min_score=0)).hits
-        assert hit.path.endswith("in/bell.svg")
+        assert [Path(hit.path).name for hit in engine.ask(query, window=Window(min_score=0)).hits] == ["bell.svg"]
     rows = np.load(engine.generation.facets)
     assert np.argsort(rows["roughness"]).tolist() == [2, 1, 0, 4, 3]
     np.save(engine.generation.facets, rows[[name for name in rows.dtype.names if name != "roughness"]])
