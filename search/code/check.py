@@ -239,8 +239,8 @@ def _checked(
         *(own.findings(references) if own.project.folders else ()),
         *_too_many(by_family, max_sets),
     ]
-    counted, files = Counter(one.set for one in of_icons), {(one.set, one.path) for one in of_icons}
-    n_files_of = Counter(key for key, _ in files)
+    counted = Counter(one.set for one in of_icons)
+    n_files_of = Counter(key for key, _ in {(one.set, one.path) for one in of_icons})
     return Checked(
         n_files=n_files,
         n_references=len(references),

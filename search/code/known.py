@@ -170,13 +170,12 @@ class KnownIcons:
 
     def renamed(self, reference: Reference) -> str | None:
         """What stands for a name that is kept for old code, as the code would write it."""
-        exports = self._exports(reference)
         key, name, now = next(
             ((key, called, known.present(called)) for key, known, _, called in self._sets(reference) if called),
             ("", "", ""),
         )
         text = _rewritten(reference, key, now) if now != name else ""
-        return text if text in exports or not reference.is_component else None
+        return text if not reference.is_component or text in self._exports(reference) else None
 
     def nearest(self, reference: Reference) -> Nearest | None:
         """The icon that was probably meant, of the same set: by another of its names, by how it is spelt, else by its

@@ -218,8 +218,8 @@ class _Rewriter:
         """Which registered icons are looked up by their names, and where."""
         left = self.drawings.drawn.intersection(self.candidates).difference(self.drawings.refused)
         by_name = [one for start, one in self.places.items() if start not in left and one.reference.form in _LOOKED_UP]
-        named = [(place.source or ALL_NAMES, place.reference.line) for place in (*self.unknown, *by_name)]
-        return ((source, f"{self.path}:{line}") for source, line in named)
+        for place in (*self.unknown, *by_name):
+            yield place.source or ALL_NAMES, f"{self.path}:{place.reference.line}"
 
     def rewrite(self, looked_up: Mapping[str, str]) -> None:
         """Put what stands for icons in their places; what is looked up anywhere stays registered."""

@@ -112,8 +112,7 @@ class Import(NamedTuple):
     @property
     def is_open(self) -> bool:
         """Whether the statement does not tell what is taken."""
-        is_called = self.form == "call" and all(one.name == "default" for one in self.names)
-        return is_called or self.whole not in ("", "*")
+        return self.whole not in ("", "*") or (self.form == "call" and all(one.name == "default" for one in self.names))
 
 
 Span = tuple[int, int]
@@ -240,8 +239,6 @@ _CHOSEN_VALUES = {
     **{"&&": ("right",), "ternary_expression": ("consequence", "alternative")},
 }
 """Fields of what an expression may be, by its type, or by its operator."""
-_NAMES = ("property_identifier", "string_fragment")
-"""How a name is written that is asked of a module."""
 _EVERYWHERE = (0, sys.maxsize)
 Owned = dict[int, tuple[str, Element]]
 """The attribute or name, and the element, by where a string begins that is a value of it."""
@@ -295,8 +292,7 @@ class _Reader:
         statements = [one.span() for one in _MODULE_CODE.finditer(source)] if self.suffix in (".mdx", ".marko") else []
         for span in statements:
             self.program(*span)
-        source = _masked(source, statements)
-        self.markup(source, 0, len(source), depth=0)
+        self.markup(_masked(source, statements), 0, len(source), depth=0)
 
     def parse(self, name: str, source: str) -> tuple[Node, Nodes]:
         """Parse a text; what takes too long is given up, and nothing is found in it."""
@@ -540,18 +536,17 @@ class _Script:
                 case "namespace_export" | "*":
                     whole = "*"
                 case "identifier" | "import_specifier" | "export_specifier":
-                    is_default = one.type == "identifier"
-                    names.append(self._specifier(one)._replace(**{"name": "default"} if is_default else {}))
+                    names.append(self._specifier(one))
         form: Form = "export" if node.type == "export_statement" else "import"
         is_type = any(one.type == "type" for one in node.children)
         return self._import(module, form, node, (names, whole), is_type=is_type) if module else None
 
     def _specifier(self, node: Node) -> Specifier:
-        """Read `type Bell as Ring`, `Bell: Ring`, `Bell`."""
+        """Read `type Bell as Ring`, `Bell: Ring`, `Bell`; a name alone is that of the default."""
         name = node.child_by_field_name("name") or node.child_by_field_name("key") or node
         local = node.child_by_field_name("alias") or node.child_by_field_name("value") or name
         return Specifier(
-            self.said(name),
+            "default" if node.type == "identifier" else self.said(name),
             self.said(local),
             self.span(name)[0],
             any(one.type == "type" for one in node.children),
@@ -583,7 +578,7 @@ class _Script:
         if not module or module.type != "string" or name not in (*_MOCKS, "import", "require"):
             return None
         form: Form = "mock" if name in _MOCKS else "call"
-        user, span, taken, scope = node.parent, node, ((), ""), None
+        user, span, taken, scope = node.parent, node, self._pattern(None), None
         while user and user.type in ("await_expression", "parenthesized_expression", "as_expression"):
             user = user.parent
         around = user.parent if user else None
@@ -594,15 +589,15 @@ class _Script:
                 span, taken = user, self._pattern(user.child_by_field_name("name"))
                 scope = self.span(block) if block.type != "program" else None
             case "member_expression" | "subscript_expression" if user:
-                asked = user.child_by_field_name("property") or user.child_by_field_name("index")
+                asked = user.child_by_field_name("property") or user.named_children[-1]
                 then = self._called(around)[1] if self.said(asked) == "then" else None
                 parameter = then and (then.child_by_field_name("parameter") or then.child_by_field_name("parameters"))
                 while parameter and parameter.type in ("formal_parameters", "required_parameter"):
                     parameter = next(iter(parameter.named_children), None)
-                said = [one for one in (asked, *asked.named_children) if one.type in _NAMES] if asked else []
-                span, taken = (
-                    (node, self._pattern(parameter)) if then else (user, (list(map(self._specifier, said)), ""))
-                )
+                said = [
+                    one for one in (asked, *asked.named_children) if one.type.endswith(("_identifier", "_fragment"))
+                ]
+                span, taken = (node, self._pattern(parameter)) if then else (user, ([*map(self._specifier, said)], ""))
                 scope = self.span(then) if then else None
         return self._import(module, form, span, taken, scope=scope)
 
