@@ -59,7 +59,8 @@ def shown(line: str, library: Path) -> str:
     line, _, file = line.partition(" < ")
     fed = Path(file).read_text("utf-8") if file else None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(terminal, "_PATIENCE_SECONDS", math.inf)  # progress shows where a machine is slow
+        for name in ("_PATIENCE_SECONDS", "QUIET_SECONDS"):  # progress shows where a machine is slow
+            patch.setattr(terminal, name, math.inf)
         for command in map(shlex.split, line.split(" | ")):
             assert command[0] == "icons", line
             done = CliRunner().invoke(main, command[1:], input=fed, env={"ICONS_LIBRARY": str(library)})
