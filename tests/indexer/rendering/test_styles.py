@@ -177,8 +177,8 @@ def test_to_write_styles_out_changes_no_icon_that_needs_it_not() -> None:
 
 SIZE, ACROSS = 64, 10
 N_OF_SET = 2
-BLANK = ("oui:empty", "logos:million-icon")
-"""In Iconify: the one on purpose, the other since librsvg draws no gradient that is turned so far away."""
+BLANK = ("oui:empty", "oui:timeslider", "logos:million-icon")
+"""In Iconify: on purpose, without a fill, and since librsvg draws no gradient that is turned so far away."""
 MEAN, MOST = 1.5, 6.0
 """Of 255. Edges alone make the one; the other is an icon that is little but edges."""
 
