@@ -193,7 +193,8 @@ def test_full_or_closed_streams_end_a_command_without_a_trace(name: str, tmp_pat
 
 
 def test_a_reader_that_has_seen_enough_is_no_failure() -> None:
-    pytest.raises(BrokenPipeError, open_console().on_broken_pipe)  # a command ends with 0; rich would end it with 1
+    with pytest.raises(BrokenPipeError):  # which ends a command with 0; rich would end it with 1
+        open_console().on_broken_pipe()
 
 
 def test_ctrl_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
