@@ -98,8 +98,7 @@ def test_an_html_sheet_shows_every_hit_and_runs_no_script(run: Run, tmp_path: Pa
 
 
 def test_a_png_of_more_hits_than_memory_holds_is_refused(asked: Path) -> None:
-    engine = SearchEngine.open(asked)
-    hit = engine.show(engine.find("own:house")).hit
+    hit = SearchEngine.open(asked).search("house", k=1)[0]
     with pytest.raises(IconsError, match=r"ask for 1,000 with -k, or write \.html"):
         sheet_png("house", [(hit, None)] * 1001)
 
