@@ -166,12 +166,16 @@ def test_what_stands_in_comments_names_nothing() -> None:
 
 
 def test_a_name_that_is_put_together_while_it_runs_is_listed_and_not_guessed() -> None:
-    found = scan("<Icon icon={`mdi:${name}`} /> ; import * as I from 'lucide-react'; I[name]", path="a.tsx")
-    assert [one.text for one in found.computed] == ["mdi:${name}", "I[name]"]
-    assert found.references == []
-    whole = 'load(() => import("lucide-react"), pick); import * as All from "@tabler/icons-react"; show(All)'
-    assert [one.text for one in scan(whole, path="a.ts").computed] == ["lucide-react", "@tabler/icons-react"]
-    assert scan(whole, path="a.d.ts").computed == []
+    found, declared = (
+        scan(
+            "<Icon icon={`mdi:${name}`} /> ; import * as I from 'lucide-react'; I[name];"
+            "load(() => import('react-icons/fa6'), pick); import * as All from '@tabler/icons-react'; show(All)",
+            path=path,
+        )
+        for path in ("a.tsx", "a.d.ts")
+    )
+    assert [one.text for one in found.computed] == ["mdi:${name}", "I[name]", "react-icons/fa6", "@tabler/icons-react"]
+    assert found.references == declared.computed == []
 
 
 def test_everyday_words_with_a_colon_are_no_certain_icons() -> None:
