@@ -186,13 +186,15 @@ def read_in(dictionary: Dictionary, text: str, languages: Sequence[str], *, are_
     read where the languages `are_first`, in one that knows all of them. An unknown word is read as a known one only
     where they differ by little more than an s: names hold brands, too.
     """
+    if not languages:
+        return None
     typed = words_of(text)
     words = [key for _, key in typed]
     if has_english := knows(dictionary, ENGLISH, *words):
         language = next((code for code in languages if are_first and knows(dictionary, code, *words)), None)
     else:
         known = letters_known(dictionary, typed)
-        language = max(languages, key=lambda code: known.get(code, 0), default=None)
+        language = max(languages, key=lambda code: known.get(code, 0))
     return _read_as(dictionary, typed, language, is_english_too=has_english, is_strict=True)
 
 
