@@ -151,7 +151,8 @@ def export(
     else:
         made = _MAKERS[kind](material)
     still = [LeftOut(hit.key, "stands still") for hit in hits if hit.animated and kind == "font"]
-    remarks += [f"stand still in a font, and move in every other export: {keys_of(still)}"] * bool(still)
+    if still:
+        remarks.append(f"stand still in a font, and move in every other export: {keys_of(still)}")
     files = {**made.files, LICENCES: licence_file(terms, name=collection.name).encode()}
     files[COLLECTION] = collection.as_file(
         {key: made.facts.get(key, {}) for key in keys}, kind=kind, files=sorted([*files, COLLECTION])
@@ -177,19 +178,16 @@ _MAKERS: Mapping[str, Callable[[Material], Made]] = {
 
 
 def _refuse(kind: Kind, options: Options, collection: Collection) -> None:
-    look, prefix, n_icons = options.look, options.prefix, len(collection.icons)
-    refusals = {
-        f'a {kind} has no prefix ("{prefix}"); it is for {", ".join(_PREFIXED)}': prefix and kind not in _PREFIXED,
-        f"the icons of a {kind} take their size where they are shown; size is for {', '.join(_SIZED)}": (
-            look.size and kind not in _SIZED
-        ),
-        "a font takes the colour of the text; colour is for all others": look.colour and kind == "font",
-        f"{n_icons:,} icons; a font has {len(PRIVATE_USE):,} places, make several": (
-            kind == "font" and n_icons > len(PRIVATE_USE)
-        ),
-    }
-    if said := next((reason for reason, holds in refusals.items() if holds), None):
-        raise ExportError(said)
+    if options.prefix is not None and kind not in _PREFIXED:
+        raise ExportError(f'a {kind} has no prefix ("{options.prefix}"); it is for {", ".join(_PREFIXED)}')
+    if options.look.size is not None and kind not in _SIZED:
+        raise ExportError(
+            f"the icons of a {kind} take their size where they are shown; size is for {', '.join(_SIZED)}"
+        )
+    if options.look.colour is not None and kind == "font":
+        raise ExportError("a font takes the colour of the text; colour is for all others")
+    if kind == "font" and len(collection.icons) > len(PRIVATE_USE):
+        raise ExportError(f"{len(collection.icons):,} icons; a font has {len(PRIVATE_USE):,} places, make several")
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,8 @@ class IconifyKey(NamedTuple):
 
 def packages_of(prefix: str) -> list[str]:
     """npm packages of pictures that hold a set of Iconify, as a library calls them."""
-    return [package for package, own in _PACKAGES.items() if own == ("fa7" if _STYLED.fullmatch(prefix) else prefix)]
+    known = "fa7" if _STYLED.fullmatch(prefix) else prefix
+    return [package for package, own in _PACKAGES.items() if own == known]
 
 
 @cache
@@ -167,10 +168,8 @@ def iconify_key(icon: NamedIcon) -> IconifyKey:
 
 def font_awesome_style(icon: NamedIcon) -> str:
     """Iconify has a set a style, the package of pictures a folder."""
-    return next(
-        (style for style in ("solid", "regular", "brands") if style in (*folders(icon), icon.set.rpartition("-")[2])),
-        "solid",
-    )
+    words = (*folders(icon), icon.set.rpartition("-")[2])
+    return next((style for style in ("solid", "regular", "brands") if style in words), "solid")
 
 
 Language = Literal["tsx", "jsx", "vue", "svelte", "html", "css", "svg", "text"]
