@@ -22,7 +22,7 @@ import click
 from indexer.errors import SourceError
 from indexer.library.bundled import bundled
 from indexer.sources.iconify import resolve_icon
-from search.code.files import design_of, folded, installed_exports
+from search.code.files import design_of, folded, installed_exports, words
 from search.code.files import modules as known_modules
 from search.drawings import frameworks
 from search.drawings.frameworks import FRAMEWORKS, NamedIcon
@@ -193,7 +193,8 @@ _MODULES = click.argument("modules", type=click.Path(exists=True, file_okay=Fals
 def references(modules: Path) -> None:
     """Names that sets keep for old code, and names that packages export and no shown name tells."""
     sets, root = Sets(modules), modules.absolute()
-    names = {key: dict.fromkeys(sets.names(key)[True], "") for key in sets.keys}
+    listed = {key: (True, key not in words("listed")) for key in sets.keys}
+    names = {key: dict.fromkeys((one for way in ways for one in sets.names(key)[way]), "") for key, ways in listed.items()}
     for module in ALIASED:
         names.setdefault(design_of(known_modules()[module].looks[0].set), {}).update(kept_by(module, sets, root))
     found = {module: wrongly_spelt(module, sets, root) for module in known_modules()}

@@ -133,8 +133,8 @@ def modules() -> Mapping[str, Components]:
 
 
 _WHERE = re.compile(r"^(@[\w.-]+/)?[\w.-]+")
-_OF_ICONS = re.compile(r"(?<!lex)(?<!sil)(?<!fav)(?<!emot)icons?(?![a-z])|iconsax")
-_TOOLS = re.compile(r"@iconify(?:-json)?/|@(?:unocss|nuxt|types)/|(?:iconify-icon|unplugin-icons|astro-icon)$|.*plugin")
+_OF_ICONS = re.compile(r"(?<!lex)(?<!sil)(?<!fav)(?<!emot)icons?(?![a-z])|iconsax|@awesome\.me/kit-")
+_TOOLS = re.compile(r"@iconify(?:-json)?/|@(?:unocss|nuxt|types)/|(?:iconify-icon|unplugin-icons|astro-icon|ionicons)$|.*plugin")
 """Packages whose names say "icon", and that export none."""
 _INNER = re.compile(r"(?:/(?:dist|esm?|cjs|lib|umd|build|icons|index))*(?:\.[mc]?js)?$")
 """What leads to the one file that exports all."""
@@ -420,9 +420,13 @@ class Project:
         return [(begin, f"{to}/" if begin.endswith("/") else str(to)) for begin, to in found]
 
 
+_ESCAPE = re.compile(r"\\(?:u(?!d[89a-f])([0-9a-f]{4})|([0-9a-f]{1,5})[ \t]?|(.))", re.IGNORECASE)
+"""Of a letter, in JavaScript or JSON, or in CSS."""
+
+
 def spellings_of(address: str) -> Sequence[str]:
-    """A path as it stands, and as it is meant: HTML and addresses have signs for letters, macOS puts these together."""
-    plain = unescape(address)
+    """A path as it stands, and as it is meant: code and addresses have signs for letters, macOS puts these together."""
+    plain = unescape(_ESCAPE.sub(lambda one: one[3] or chr(int(one[1] or one[2], 16)), address))
     meant = unquote(plain)
     return list(dict.fromkeys((address, plain, meant, normalize("NFD", meant), normalize("NFC", meant))))
 

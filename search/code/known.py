@@ -9,7 +9,7 @@ from functools import cache, cached_property, partial
 from typing import Literal
 
 from indexer.library.bundled import bundled
-from search.code.files import Look, design_of, folded, installed_exports, modules, read_component, spell_component
+from search.code.files import Look, design_of, folded, installed_exports, modules, read_component, spell_component, words
 from search.code.names import Reference
 from search.drawings.frameworks import FRAMEWORKS, exceptions, packages_of
 from search.engine import SearchEngine
@@ -23,7 +23,7 @@ _OF_ICONIFY = ("iconify", "unocss", "tailwind", "unplugin-icons")
 def _bundled() -> Mapping[str, Mapping[str, str]]:
     """What sets and packages know beside the names that sets show, as of November 2026.
 
-    "names": those that a set keeps for old code, with the present ones, as "home=house"; "exports" of modules that no
+    "names": those that a set keeps for old code, with the present ones, as "home=house", or all; "exports" of modules that no
     name tells, and "absent" ones that a name tells wrongly. `data/making/exports.py` makes the list.
     """
     return dict(json.loads(bundled("references/exported.json").read_bytes()))
@@ -141,7 +141,7 @@ class KnownIcons:
         be of.
         """
         sets = list(self._sets(reference))
-        here = [design_of(key) for key, known, _, _ in sets if known.own]
+        here = [design_of(key) for key, known, _, _ in sets if known.own or key in words("listed")]
         is_ligature = reference.form == "ligature"  # material-symbols holds, or keeps, all that ic does
         is_here = {design_of(key) for key, *_ in sets if not (is_ligature and key == "ic")} <= set(here)
         if _installed(reference) or not reference.is_component:

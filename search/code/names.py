@@ -99,11 +99,11 @@ def scan(text: str, *, path: str, project: Project) -> Scanned:
     code = parse(text, path)
     unknown = {one.module for one in code.imports} - modules().keys()
     found = list(names_in(code, {one: project.components_of(one, Path(path).parent) for one in unknown}))
-    starts, is_test = [0, *(end.end() for end in re.finditer("\n", text))], bool(_TEST.search(path))
+    starts, is_test = [len(text) - len(text.lstrip("\ufeff")), *(end.end() for end in re.finditer("\n", text))], bool(_TEST.search(path))
 
     def placed(one: Reference) -> Reference:
         line = bisect_right(starts, one.start)
-        is_certain = one.is_certain and not (is_test and not one.form.startswith("import "))
+        is_certain = one.is_certain and not (is_test and not one.form.startswith(("import ", "module")))
         placed = one._replace(path=path, line=line, column=one.start - starts[line - 1] + 1, is_certain=is_certain)
         return placed._replace(text=text[one.start : one.end])
 
@@ -156,7 +156,7 @@ def _component(start: int, name: str, components: Components | None) -> Iterator
 
 
 _DEEP = re.compile(r"/([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
-_HELPERS = re.compile(r"/(?:dynamic[\w-]*|icons-list|types|utils?)(?:\.\w+)*$")
+_HELPERS = re.compile(r"/(?:(?:dynamic[\w-]*|icons-list|types|utils?|iconContext)(?:\.\w+)*$|(?:components|utils|shared)/)")
 """Modules beside those of icons."""
 
 
@@ -167,7 +167,9 @@ def _deep(one: Import, components: Components) -> Iterator[Reference]:
     if name and name == name.lower():  # as files are called
         yield Reference(start, start + len(name), components.form, components.looks[-1].set, name)
     elif name:
-        yield from (found for found in _component(start, name, components) if found.is_certain)
+        yield from _component(start, name, components)
+    elif "${" in one.module:
+        yield Reference(one.start, one.end, components.form)
 
 
 _TOKEN = re.compile(r"[^\s\"'`<>{}]+")
@@ -230,7 +232,8 @@ def _of_font(start: int, token: str, beside: set[str]) -> Reference | None:
     if key is None or not is_icon or not _NAME.fullmatch(name):
         return None
     form, spelt = f"class {begins.rstrip('-')}", f"{name}{next(ends, '')}"
-    return Reference(start, start + len(token), form, key, spelt, also_of_font_awesome(key, name))
+    fourth = (("fa", spelt),) if key == "fa6-solid" and "fa" in beside else ()
+    return Reference(start, start + len(token), form, key, spelt, (*also_of_font_awesome(key, spelt), *fourth))
 
 
 _FONT = re.compile(r"\bmaterial-(icons|symbols)(?:-(outlined|rounded|round|sharp|two-tone))?\b")
@@ -264,11 +267,10 @@ _KEY = re.compile(r"([a-z][a-z0-9]*(?>(?:-[a-z0-9]+)*)):([a-z0-9]+(?>(?:-[a-z0-9
 _COMPUTED_KEY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*)):[a-z0-9-]*+(?:\$\{|\{\{)")
 _MODULE = re.compile(r"(?:~icons|virtual:icons)/([a-z0-9-]+)/([a-z0-9-]+)(?:\.\w+)?(?:\?.*)?")
 _SPRITE = re.compile(r"([^\n#]*)#([\w.:-]+)")
-_FILE = re.compile(r"(?:[^!]*loader[^!]*!)*([^\n\"`<>{}|?#]+\.svg)(?:[?#].*)?", re.IGNORECASE)
+_FILE = re.compile(r"(?:-?!{0,2}[^!]*(?:loader|svgr)[^!]*!)*([^\n\"`<>{}|?#]+\.svg)(?:[?#].*)?", re.IGNORECASE)
 _OF_SRCSET = re.compile(r"(?:^|,)\s*+([^\s,]\S{0,300}?\.svg)(?=[\s,?#]|$)", re.IGNORECASE)
 """An address may hold commas, but does not end with one."""
-_PUT_TOGETHER = re.compile(r"\$\{|\{\{|\{[^}]*\}")
-_PAIRED = ("fas", "far", "fab")
+_PUT_TOGETHER = re.compile(r"\$?\{\{?[^{}]*\}{1,2}|\$\{|\{\{")
 
 
 def _named_by(element: str) -> Sequence[str]:
@@ -294,12 +296,14 @@ def _in_string(text: Text) -> Iterator[Reference]:
         yield Reference(start + key.start(2), start + key.end(2), "unplugin-icons", key[1], key[2])
     elif not is_computed and (part := _SPRITE.fullmatch(said)) and (is_part or part[1].lower().endswith(".svg")):
         yield Reference(start + part.start(2), start + part.end(2), "sprite", name=part[2], file=part[1])
+    elif owner == "require.context":
+        yield Reference(start, end, "file", name=f"{said}/*.svg")
     elif owner.endswith("srcset"):
         for one in _OF_SRCSET.finditer(said):
             yield Reference(start + one.start(1), start + one.end(1), "file", name=one[1])
-    elif not is_computed and (file := _FILE.fullmatch(unescape(said))) and ":" not in file[1]:
+    elif (file := _FILE.fullmatch(_PUT_TOGETHER.sub("*", unescape(said)))) and ":" not in file[1]:
         is_address = (text.owner in words("addresses") or file[1].startswith(".")) and not text.is_example
-        span = (start + file.start(1), start + file.end(1)) if "&" not in said else (start, end)
+        span = (start, end) if is_computed or "&" in said else (start + file.start(1), start + file.end(1))
         yield Reference(*span, "file", name=file[1], is_certain=is_address)
     else:
         yield from classes_in(text)
@@ -307,13 +311,13 @@ def _in_string(text: Text) -> Iterator[Reference]:
 
 def _attribute(text: Text) -> Reference | None:
     """What attributes for icons hold, and pairs of Font Awesome: `["fas", "house"]`."""
-    said, owner = text.text, text.owner
+    said, owner, prefixes = text.text, text.owner, tables()["prefixes"]
     if not _NAME.fullmatch(said):
         return None
     form, key = _named_by(text.element.name) if owner == "name" else (owner, tables()["attributes"].get(owner, ""))
-    is_registered = owner == "icon" and text.element.name in words("registered") and said not in _PAIRED
-    if not key and (text.before in _PAIRED or is_registered):
-        form, key = "pair", {"far": "fa6-regular", "fab": "fa6-brands"}.get(text.before, "fa6-solid")
+    is_registered = owner == "icon" and text.element.name in words("registered") and said not in prefixes
+    if not key and (text.before in prefixes or is_registered):
+        form, key, said = "pair", prefixes.get(text.before, "fa6-solid"), said.removeprefix("fa-")
     return Reference(text.start, text.end, form, key, said, also_of_font_awesome(key, said)) if key else None
 
 

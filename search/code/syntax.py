@@ -170,14 +170,14 @@ _IMPORTED_TYPE = re.compile(
 _LINE_COMMENTS = re.compile(
     r"\"(?>(?:[^\"\\\n]|\\.)*)\"|'(?>(?:[^'\\\n]|\\.)*)'|url\([^)\n]*+\)|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?|(//[^\n]*+)"
 )
-_FRONT = re.compile(r"\A\s*+---[ \t]*+\n(.*?\n)---[ \t]*+$", re.DOTALL | re.MULTILINE)
+_FRONT = re.compile(r"\A\s*+---[ \t\r]*+\n(.*?\n)---[ \t\r]*+$", re.DOTALL | re.MULTILINE)
 _FENCE = re.compile(
-    r"^ {0,3}(`{3,}|~{3,})[ \t]*(\w+)?[^\n]*\n(.*?)(?:^ {0,3}\1[ \t]*$|\Z)"
+    r"^ {0,3}(`{3,}|~{3,})[ \t]*(\w+)?[^\n]*\n(.*?)(?:^ {0,3}\1[ \t\r]*$|\Z)"
     r"|(?<!`)`[^`\n]+`(?!`)",
     re.DOTALL | re.MULTILINE,
 )
 """Blocks of code, and code in a line, which is an example of something."""
-_MODULE_CODE = re.compile(r"^(?:import|export)\s.*?(?:\n[ \t]*\n|\Z)", re.DOTALL | re.MULTILINE)
+_MODULE_CODE = re.compile(r"^(?:import|export)\s.*?(?:\n[ \t\r]*\n|\Z)", re.DOTALL | re.MULTILINE)
 _MARKS = re.compile(
     r"\{\{!?--()(?>(?:[^{-]|-(?!-\}\})|\{(?!\{!?--))*)--\}\}|\{#()(?>(?:[^{#]|#(?!\})|\{(?!#))*)#\}"  # comments
     r"|<%#()(?>(?:[^<%]|%(?!>)|<(?!%))*)%>"
@@ -199,7 +199,10 @@ _SIGIL = re.compile(r"\s*(?:[#:/@]\w*+(?:\s+if\b)?|\.\.\.)")
 _BOUND = re.compile(r"(?:bind)?:|[vx]-|[@\[(*]|on[a-z]+$")
 """How the name of an attribute begins whose value is an expression: of Vue, Alpine, Angular, HTML."""
 _JSON = re.compile(r"\s*(?:\{|\[[\s\[{]*)\s*[\"']")
-_QUOTE = re.compile("[\"'`]")
+_MAY_NAME = re.compile(r"[\"'`]|\bfrom\b")
+"""What stands in code that may name an icon."""
+_ADDRESS = re.compile(r"url\(\s*((?:\\.|[^\\)\s])*)|\"((?:\\.|[^\"\\])*)|'((?:\\.|[^'\\])*)", re.DOTALL | re.IGNORECASE)
+"""Of a style sheet, as it stands."""
 _MOCKS = (".mock", ".doMock", ".unmock", ".requireActual", ".importActual", ".requireMock", ".importMock")
 _SCRIPT = (
     "(string) @string (template_string) @string (array) @array (call_expression) @call (pair) @pair (comment) @comment"
@@ -230,6 +233,11 @@ _SETS = {
     "call": ("function", "arguments"),
 }
 """What gives values to names: the fields of the name and of the value."""
+_STRINGS = ("string", "template_string")
+_AROUND_MODULES = frozenset((
+    "await_expression", "parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression",
+    "ternary_expression", "binary_expression",
+))  # fmt: skip
 _AROUND_VALUES = frozenset((
     "program", "expression_statement", "parenthesized_expression", "jsx_expression", "as_expression",
     "satisfies_expression", "non_null_expression", "array", "arguments",
@@ -318,7 +326,7 @@ class _Reader:
             nodes = nodes if other.has_error else others
         wrong = (one.byte_range for one in nodes.get("wrong", ()) if is_whole and self.code.error is None)
         self.code.error = min(
-            (start + at for at, end in wrong if _QUOTE.search(source, at, end)), default=self.code.error
+            (start + at for at, end in wrong if _MAY_NAME.search(source, at, end)), default=self.code.error
         )
         _Script(self, start, nodes).read({}, depth=0)
 
@@ -419,13 +427,10 @@ class _Reader:
         tokens = tinycss2.parse_component_value_list(sheet, skip_comments=True)
         for token in tokens:
             tokens += getattr(token, "content", None) or getattr(token, "arguments", None) or ()
-            at = (
-                sheet.find(token.value, (lines[token.source_line - 1] + token.source_column - 1))
-                if token.type in ("string", "url")
-                else -1
-            )
-            if at != -1:
-                self.code.texts.append(Text(start + at, self.text[start + at : start + at + len(token.value)], "url"))
+            at = lines[token.source_line - 1] + token.source_column - 1
+            if token.type in ("string", "url") and (found := _ADDRESS.match(sheet, at)):
+                at, end = found.span(found.lastindex or 0)
+                self.code.texts.append(Text(start + at, self.text[start + at : start + end], "url"))
 
     def find_members(self) -> None:
         """Find what of modules is used by the names that the modules have here."""
@@ -566,23 +571,22 @@ class _Script:
         function, arguments = (call and call.child_by_field_name(name) for name in ("function", "arguments"))
         method = function and function.child_by_field_name("property")
         name = self.said(function) if function and function.type in ("identifier", "import") else ""
-        return f".{self.said(method)}" if method else name, next(
-            iter(arguments.named_children if arguments else ()), None
-        )
+        given = (one for one in (arguments.named_children if arguments else ()) if one.type != "comment")
+        return f".{self.said(method)}" if method else name, next(given, None)
 
     def _call(self, node: Node) -> Import | None:
         """Read what is taken of a module while it runs: `const { Bell } = require("x")`, `(await import("x")).Bell`,
         `import("x").then((m) => m.Bell)`.
         """
         name, module = self._called(node)
-        if not module or module.type != "string" or name not in (*_MOCKS, "import", "require"):
+        if not module or module.type not in _STRINGS or name not in (*_MOCKS, "import", "require"):
             return None
         form: Form = "mock" if name in _MOCKS else "call"
         user, span, taken, scope = node.parent, node, self._pattern(None), None
-        while user and user.type in ("await_expression", "parenthesized_expression", "as_expression"):
+        while user and user.type in _AROUND_MODULES:
             user = user.parent
         around = user.parent if user else None
-        match user.type if user and form == "call" else "":
+        match user.type if user and (form == "call" or "Actual" in name) else "":
             case "arguments" if self._called(around)[0] in _MOCKS:  # `vi.mock(import("x"))`
                 form = "mock"
             case "variable_declarator" if user and around and (block := around.parent):
@@ -620,7 +624,7 @@ def _values(node: Node | None) -> Iterator[Node]:
     pending = [node] if node else []
     for one in pending:
         operator = one.child_by_field_name("operator")
-        if one.type in ("string", "template_string"):
+        if one.type in _STRINGS:
             yield one
         pending += one.named_children if one.type in _AROUND_VALUES else ()
         pending += filter(
