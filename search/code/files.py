@@ -115,6 +115,8 @@ class Components:
     looks: Sequence[Look]
     others: frozenset[str] = frozenset()
     """What it exports beside icons."""
+    called: str = ""
+    """As the project calls the module, where its package has another name there."""
 
 
 _LOOK = re.compile(r"(?P<set>.+):(?P<before>.*)\*(?P<after>.*) = (?P<begins>\S*)\*(?P<ends>\S*)(?: (?P<case>camel))?")
@@ -134,7 +136,9 @@ def modules() -> Mapping[str, Components]:
 
 _WHERE = re.compile(r"^(@[\w.-]+/)?[\w.-]+")
 _OF_ICONS = re.compile(r"(?<!lex)(?<!sil)(?<!fav)(?<!emot)icons?(?![a-z])|iconsax|@awesome\.me/kit-")
-_TOOLS = re.compile(r"@iconify(?:-json)?/|@(?:unocss|nuxt|types)/|(?:iconify-icon|unplugin-icons|astro-icon|ionicons)$|.*plugin")
+_TOOLS = re.compile(
+    r"@iconify(?:-json)?/|@(?:unocss|nuxt|types)/|(?:iconify-icon|unplugin-icons|astro-icon|ionicons)$|.*plugin"
+)
 """Packages whose names say "icon", and that export none."""
 _INNER = re.compile(r"(?:/(?:dist|esm?|cjs|lib|umd|build|icons|index))*(?:\.[mc]?js)?$")
 """What leads to the one file that exports all."""
@@ -308,6 +312,8 @@ _PUBLIC = ("", "public", "static", "assets", "src")
 """Folders that the `/` of an address may stand for."""
 _USUAL = (("@/", "src"), ("@/", "."), ("~/", "src"), ("~/", "."), ("$lib/", "src/lib"))
 """What aliases stand for where nothing is said."""
+_NPM, _VERSION = "npm:", re.compile(r"(?<=\w)@.*")
+"""Of a package that is called otherwise: "npm:lucide-react@0.4"."""
 _BEGINS = re.compile(r"(?:\.{0,2}/|[@~]/|\$lib/|\{[^{}]*\}/?)*")
 """What a bundler or the running program puts something in the place of."""
 ID = re.compile(r"\bid\s*=\s*[\"'{]*([\w.:-]{1,200})")
@@ -389,8 +395,14 @@ class Project:
         )
 
     def components_of(self, module: str, beside: Path) -> Components | None:
-        """What icons of a package a module of the project passes on, by `export * from "lucide-react"`."""
-        file = self._file_of(beside, module)
+        """What icons of a package a module of the project passes on, by `export * from "lucide-react"`; or what one
+        has that package.json calls otherwise, by "npm:lucide-react@0.4".
+        """
+        package, file = package_of(module), self._file_of(beside, module)
+        aliases = (alias for folder in self._above(beside) for alias in self._aliases_of(folder))
+        called = next((to.removeprefix(_NPM) for begin, to in aliases if begin == package and to.startswith(_NPM)), "")
+        if other := components_of(f"{called}{module.removeprefix(package)}"):
+            return replace(other, called=module)
         names, lost = self._passed_on(file) if file else ((), ())
         components = next((modules()[one] for one in lost if one in modules()), None)
         return replace(components, others=components.others.union(names)) if components else None
@@ -408,7 +420,9 @@ class Project:
         return next(filter(None, map(file_of, stems if module not in modules() else ())), None)
 
     def _read_aliases(self, folder: Path) -> Sequence[tuple[str, str]]:
-        """What modules begin with and what it stands for, as a folder's tsconfig.json says, or as bundlers have it."""
+        """What modules begin with and what it stands for, as a folder's tsconfig.json and the packages of a workspace
+        say, or as bundlers have it.
+        """
         found = [(begin, folder / inner) for begin, inner in _USUAL if (folder / inner).is_dir()]
         for config in folder.glob("[jt]sconfig*.json"):
             with suppress(IconsError):
@@ -417,6 +431,12 @@ class Project:
                 base = next(iter(bases), folder)
                 found[:0] = [(one.owner.rstrip("*"), base / one.text.rstrip("*")) for one in said if "/" in one.text]
                 found += [(f"{one.name}/", one) for base in bases for one in base.glob("*/")]
+        for config in (*folder.glob("package.json"), *folder.glob("*/*/package.json")):
+            with suppress(IconsError):
+                said = parse(read_code(config), config.name).texts if "node_modules" not in config.parts else []
+                begins = [f"{one.text}{end}" for one in said if one.owner == "name" for end in ("", "/")][:2]
+                found += [(begin, config.parent / inner) for begin in begins for inner in ("", "src")]
+                found += [(one.owner, Path(_VERSION.sub("", one.text))) for one in said if one.text.startswith(_NPM)]
         return [(begin, f"{to}/" if begin.endswith("/") else str(to)) for begin, to in found]
 
 

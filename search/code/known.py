@@ -9,7 +9,16 @@ from functools import cache, cached_property, partial
 from typing import Literal
 
 from indexer.library.bundled import bundled
-from search.code.files import Look, design_of, folded, installed_exports, modules, read_component, spell_component, words
+from search.code.files import (
+    Look,
+    design_of,
+    folded,
+    installed_exports,
+    modules,
+    read_component,
+    spell_component,
+    words,
+)
 from search.code.names import Reference
 from search.drawings.frameworks import FRAMEWORKS, exceptions, packages_of
 from search.engine import SearchEngine
@@ -23,8 +32,8 @@ _OF_ICONIFY = ("iconify", "unocss", "tailwind", "unplugin-icons")
 def _bundled() -> Mapping[str, Mapping[str, str]]:
     """What sets and packages know beside the names that sets show, as of November 2026.
 
-    "names": those that a set keeps for old code, with the present ones, as "home=house", or all; "exports" of modules that no
-    name tells, and "absent" ones that a name tells wrongly. `data/making/exports.py` makes the list.
+    "names": those that a set keeps for old code, with the present ones, as "home=house", or all; "exports" of modules
+    that no name tells, and "absent" ones that a name tells wrongly. `data/making/exports.py` makes the list.
     """
     return dict(json.loads(bundled("references/exported.json").read_bytes()))
 
@@ -44,7 +53,7 @@ def _listed(kind: Literal["exports", "absent"], module: str) -> frozenset[str]:
 def _installed(reference: Reference) -> frozenset[str]:
     """What the package that the project has installed exports; nothing where none is, or no component is named."""
     folder = os.path.realpath(os.path.dirname(reference.path) or ".")  # noqa: PTH120
-    return installed_exports(folder, reference.module) if reference.is_component else frozenset()
+    return installed_exports(folder, reference.file or reference.module) if reference.is_component else frozenset()
 
 
 class SetNames:

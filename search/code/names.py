@@ -43,7 +43,9 @@ class Reference(NamedTuple):
     is_certain: bool = True
     """Whether it names an icon at all: "token:refresh" may be something else."""
     file: str = ""
-    """Of a part of a sprite: the file that holds it, as it stands before the "#"; "" where that is the page."""
+    """Of a part of a sprite: the file that holds it, as it stands before the "#"; "" where that is the page. Of a
+    component: its module, where the code calls that otherwise than the form.
+    """
     path: str = ""
     """Of the file: as the caller names it, or below what the caller names."""
     line: int = 0
@@ -99,7 +101,10 @@ def scan(text: str, *, path: str, project: Project) -> Scanned:
     code = parse(text, path)
     unknown = {one.module for one in code.imports} - modules().keys()
     found = list(names_in(code, {one: project.components_of(one, Path(path).parent) for one in unknown}))
-    starts, is_test = [len(text) - len(text.lstrip("\ufeff")), *(end.end() for end in re.finditer("\n", text))], bool(_TEST.search(path))
+    starts, is_test = (
+        [len(text) - len(text.lstrip("\ufeff")), *(end.end() for end in re.finditer("\n", text))],
+        bool(_TEST.search(path)),
+    )
 
     def placed(one: Reference) -> Reference:
         line = bisect_right(starts, one.start)
@@ -152,11 +157,15 @@ def _component(start: int, name: str, components: Components | None) -> Iterator
     if components and name not in components.others:
         readings = read_component(components.looks, name)
         (key, spelt), *others = readings or [(components.looks[0].set, kebab(name))]
-        yield Reference(start, start + len(name), components.form, key, spelt, tuple(others), bool(readings))
+        yield Reference(
+            start, start + len(name), components.form, key, spelt, tuple(others), bool(readings), components.called
+        )
 
 
 _DEEP = re.compile(r"/([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
-_HELPERS = re.compile(r"/(?:(?:dynamic[\w-]*|icons-list|types|utils?|iconContext)(?:\.\w+)*$|(?:components|utils|shared)/)")
+_HELPERS = re.compile(
+    r"/(?:(?:dynamic[\w-]*|icons-list|types|utils?|iconContext)(?:\.\w+)*$|(?:components|utils|shared)/)"
+)
 """Modules beside those of icons."""
 
 
