@@ -35,8 +35,8 @@ ALIASED = (
 _FORMER = {f"@heroicons/react/{style}": f"heroicons-1/{style}" for style in ("outline", "solid")}
 """Modules of former versions, and what they are installed as."""
 GONE = {
-    "lucide-react": "chrome chromium codepen codesandbox dribbble facebook figma framer github gitlab instagram linkedin "
-    "pocket rail-symbol slack trello twitch twitter youtube"
+    "lucide-react": "chrome chromium codepen codesandbox dribbble facebook figma framer github gitlab instagram "
+    "linkedin pocket rail-symbol slack trello twitch twitter youtube"
 }
 """Icons that modules had for years: where none is installed, nobody knows which version the code is for."""
 FAMILIES = {  # family and folder -> module, and the sets of Iconify whose icons are looked for in it
@@ -199,8 +199,8 @@ _MODULES = click.argument("modules", type=click.Path(exists=True, file_okay=Fals
 def references(modules: Path) -> None:
     """Names that sets keep for old code, and names that packages export and no shown name tells."""
     sets, root = Sets(modules), modules.absolute()
-    listed = {key: (True, key not in words("listed")) for key in sets.keys}
-    names = {key: dict.fromkeys((one for way in ways for one in sets.names(key)[way]), "") for key, ways in listed.items()}
+    names = {key: dict.fromkeys(sets.names(key)[True], "") for key in sets.keys}
+    names |= {key: dict.fromkeys(sets.names(key)[True] | sets.names(key)[False], "") for key in words("listed")}
     for module in ALIASED:
         names.setdefault(design_of(known_modules()[module].looks[0].set), {}).update(kept_by(module, sets, root))
     found = {module: wrongly_spelt(module, sets, root) for module in known_modules()}

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, partial
 from html import unescape
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -92,8 +93,7 @@ def read_component(looks: Sequence[Look], component: str) -> list[tuple[str, str
 
 def spell_component(looks: Sequence[Look], name: str, *, like: str, sets: Sequence[str]) -> str | None:
     """Write a name as a component, in the look that another component has where that can be."""
-    fitting = [look for look in looks if look.set in sets]
-    liked_first = sorted(fitting, key=lambda look: look.read(like) is None)
+    liked_first = sorted((look for look in looks if look.set in sets), key=lambda look: look.read(like) is None)
     return next((spelt for look in liked_first if (spelt := look.spell(name))), None)
 
 
@@ -150,13 +150,14 @@ def package_of(specifier: str) -> str:
     return found[0] if (found := _WHERE.match(specifier)) else ""
 
 
-_LONGEST = 200
+LONGEST = 200
+"""Of a name, or of a module's: what is longer names nothing."""
 
 
 def components_of(module: str) -> Components | None:
     """What a module exports; of one that no table knows where its package says that it holds icons."""
-    package = package_of(module[:_LONGEST])
-    inner = module[len(package) : _LONGEST].removesuffix(f"/{package.rpartition('/')[2]}")
+    package = package_of(module[:LONGEST])
+    inner = module[len(package) : LONGEST].removesuffix(f"/{package.rpartition('/')[2]}")
     whole = f"{package}{_INNER.sub('', inner)}"
     if known := modules().get(module) or modules().get(whole):
         return known
@@ -174,9 +175,11 @@ def components_above(module: str) -> Components | None:
     """What the module exports that another is a part of: `@mui/icons-material` for `@mui/icons-material/Home`."""
     package = package_of(module)
     found = components_of(module.rpartition("/")[0]) or components_of(package)
-    if found and found.form == f"import {package}" and package not in modules():
-        return replace(found, form=package)  # its parts may export what it does not
-    return found
+    return (
+        replace(found, form=package)  # whose parts may export what it does not
+        if found and found.form == f"import {package}" and package not in modules()
+        else found
+    )
 
 
 MOST_BYTES = 2_000_000
@@ -230,14 +233,13 @@ def files_below(place: Path) -> Iterator[Path]:
 
 _MOST_BYTES_OF_MODULES = 20_000_000
 _MOST_FILES = 20_000
-_ENDINGS = ".d.ts .d.mts .d.cts /index.d.ts .ts .tsx .mjs .js .jsx /index.ts /index.tsx /index.mjs /index.js /index.jsx"
 _PASSES_ON = re.compile(rb"\bexport\s*\*")
 
 
 def file_of(path: str) -> Path | None:
     """The script that a path is meant to lead to, which may lack an ending, or have that of what is built."""
     stem = re.sub(r"\.[mc]?js$", "", path)
-    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in (*_ENDINGS.split(), ""))
+    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in (*words("endings"), ""))
     return next((file for file in files if kind_of(file.name) == "script" and os.path.isfile(file)), None)  # noqa: PTH113  Path.is_file raises where a name is too long
 
 
@@ -308,8 +310,6 @@ def installed_exports(folder: str, module: str) -> frozenset[str]:
     return frozenset() if lost else names  # a part of it would condemn the rest
 
 
-_PUBLIC = ("", "public", "static", "assets", "src")
-"""Folders that the `/` of an address may stand for."""
 _USUAL = (("@/", "src"), ("@/", "."), ("~/", "src"), ("~/", "."), ("$lib/", "src/lib"))
 """What aliases stand for where nothing is said."""
 _NPM, _VERSION = "npm:", re.compile(r"(?<=\w)@.*")
@@ -386,7 +386,7 @@ class Project:
         if not address.startswith("/"):
             yield beside / address
         for folder in self._above(beside):
-            yield from (folder / public / address.lstrip("/") for public in _PUBLIC)
+            yield from (folder / public / address.lstrip("/") for public in ("", *words("public")))
 
     def _above(self, folder: Path) -> Iterator[Path]:
         """Folders of the project, from one on upwards."""
@@ -399,25 +399,21 @@ class Project:
         has that package.json calls otherwise, by "npm:lucide-react@0.4".
         """
         package, file = package_of(module), self._file_of(beside, module)
-        aliases = (alias for folder in self._above(beside) for alias in self._aliases_of(folder))
-        called = next((to.removeprefix(_NPM) for begin, to in aliases if begin == package and to.startswith(_NPM)), "")
-        if other := components_of(f"{called}{module.removeprefix(package)}"):
-            return replace(other, called=module)
-        names, lost = self._passed_on(file) if file else ((), ())
-        components = next((modules()[one] for one in lost if one in modules()), None)
-        return replace(components, others=components.others.union(names)) if components else None
+        called = [
+            f"{to.removeprefix(_NPM)}{module.removeprefix(package)}"
+            for begin, to in chain(*map(self._aliases_of, self._above(beside)))
+            if begin == package and to.startswith(_NPM)
+        ]
+        names, lost = self._passed_on(file) if file else ((), called)
+        found = next((modules()[one] for one in lost if one in modules()), None)
+        return replace(found, others=found.others.union(names), called="" if file else module) if found else None
 
     def _find_file(self, beside: Path, module: str) -> Path | None:
         """The file that a module is, if it is one of the project: beside the code, or where its alias leads."""
-        stems = [os.path.join(beside, module)]  # noqa: PTH118  an address, as it stands
-        if not module.startswith("."):
-            stems = [
-                f"{to}{module.removeprefix(begin)}"
-                for folder in self._above(beside)
-                for begin, to in self._aliases_of(folder)
-                if module.startswith(begin)
-            ]
-        return next(filter(None, map(file_of, stems if module not in modules() else ())), None)
+        above = [] if module.startswith(".") or module in modules() else self._above(beside)
+        aliases = chain([(".", f"{beside}/.")], *map(self._aliases_of, above))
+        stems = (f"{to}{module.removeprefix(begin)}" for begin, to in aliases if module.startswith(begin))
+        return next(filter(None, map(file_of, stems)), None)
 
     def _read_aliases(self, folder: Path) -> Sequence[tuple[str, str]]:
         """What modules begin with and what it stands for, as a folder's tsconfig.json and the packages of a workspace

@@ -24,9 +24,6 @@ from search.drawings.frameworks import FRAMEWORKS, exceptions, packages_of
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
 
-_OF_ICONIFY = ("iconify", "unocss", "tailwind", "unplugin-icons")
-"""Forms that name what Iconify has, and not what a package has beside it."""
-
 
 @cache
 def _bundled() -> Mapping[str, Mapping[str, str]]:
@@ -119,7 +116,7 @@ class KnownIcons:
     def _sets(self, reference: Reference) -> Iterator[tuple[str, SetNames, str, str]]:
         """All that a text may mean: key, set, name, and that as it is spelt there; "" where it is none."""
         for key, name in reference.readings:
-            known = self.set(key, is_iconify=reference.form in _OF_ICONIFY)
+            known = self.set(key, is_iconify=reference.form in words("of_iconify"))
             yield key, known, name, known.called(reference, name) or ""
 
     def _spell(self, module: str) -> Mapping[str, str]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from indexer.errors import IconsError
 from search.code.files import (
+    LONGEST,
     Components,
     Project,
     components_above,
@@ -113,8 +114,8 @@ def scan(text: str, *, path: str, project: Project) -> Scanned:
         return placed._replace(text=text[one.start : one.end])
 
     firsts = {one.start: placed(one) for one in reversed(found) if one.name}  # what was read first, as an import say
-    is_declared = ".d." in Path(path).name  # which shows nothing
-    computed = [placed(one) for one in sorted({one for one in found if not one.name and not is_declared})]
+    # What declares something shows nothing.
+    computed = [placed(one) for one in sorted({one for one in found if not one.name}) if ".d." not in Path(path).name]
     problem = "reading it takes too long" if code.is_given_up else ""
     if code.error is not None:
         problem = f"line {bisect_right(starts, code.error)} is no valid code; what follows may not have been looked up"
@@ -138,11 +139,10 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
         if one.module.startswith(".") and (file := _FILE.fullmatch(one.module)):
             yield Reference(one.start + file.start(1), one.start + file.end(1), "module", name=file[1])
     members = {module for module, *_ in code.members}
-    for one in (one for one in code.imports if one.is_open and one.module not in members):
-        if components := own.get(one.module) or components_of(one.module):
-            yield Reference(one.start, one.end, components.form)
-    for module, member, span in code.members:
-        if components := own.get(module) or components_of(module):
+    wholes = [one for one in code.imports if one.is_open and one.module not in members]
+    for module, member, span in (*((one.module, "", (one.start, one.end)) for one in wholes), *code.members):
+        part_of = components_above(module) if "${" in module else None
+        if components := own.get(module) or components_of(module) or part_of:
             yield from _component(span[0], member, components) if member else [Reference(*span, components.form)]
     for text in (*code.contents, *(one for one in code.texts if one.owner in (CONTENT, "fontIcon"))):
         yield from _ligature(text)
@@ -177,8 +177,6 @@ def _deep(one: Import, components: Components) -> Iterator[Reference]:
         yield Reference(start, start + len(name), components.form, components.looks[-1].set, name)
     elif name:
         yield from _component(start, name, components)
-    elif "${" in one.module:
-        yield Reference(one.start, one.end, components.form)
 
 
 _TOKEN = re.compile(r"[^\s\"'`<>{}]+")
@@ -188,7 +186,6 @@ _ICONIFY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*))--([a-z0-9]+(?>(?:-[a-z0-9
 _BEGUN = re.compile(r"(?:^|(?<=[:!]))i-[a-z0-9-]*[-:]\$$")
 """Of `i-mdi-${name}`, before the brace."""
 _NAME = re.compile(r"[a-z0-9]+(?>(?:-[a-z0-9]+)*)")
-_LONGEST = 200
 
 
 def also_of_font_awesome(key: str, name: str) -> tuple[tuple[str, str], ...]:
@@ -200,7 +197,7 @@ def classes_in(text: Text) -> Iterator[Reference]:
     """Names among the words of a string, in their order."""
     tokens = [(text.start + found.start(), found[0]) for found in _TOKEN.finditer(text.text)]
     beside = {token for _, token in tokens}
-    for start, token in (one for one in tokens if "-" in one[1] and len(one[1]) <= _LONGEST):
+    for start, token in (one for one in tokens if "-" in one[1] and len(one[1]) <= LONGEST):
         if begun := _BEGUN.search(token):
             yield Reference(start + begun.start(), start + len(token), "unocss")
         elif found := _uno(start, token) or _tailwind(start, token, beside) or _of_font(start, token, beside):
@@ -230,19 +227,17 @@ def _tailwind(start: int, token: str, beside: set[str]) -> Reference | None:
 def _of_font(start: int, token: str, beside: set[str]) -> Reference | None:
     begins = next((one for one in tables()["fonts"] if token.startswith(one)), "-")
     font, name = tables()["fonts"].get(begins, {}), token.removeprefix(begins)
-    key = next(
-        (key for classes, key in font.get("sets", {}).items() if not classes or not beside.isdisjoint(classes.split())),
-        None,
-    )
+    sets = font.get("sets", {}).items()
+    keys = next((keys.split() for classes, keys in sets if not classes or not beside.isdisjoint(classes.split())), [])
     ends = (one.removeprefix("ph") for one in font.get("ends", "").split() if one in beside)
     is_icon = token not in font.get("no_icons", "").split() and (
         begins != "ri-" or re.fullmatch("ri-.+-(?:line|fill)", token)
     )
-    if key is None or not is_icon or not _NAME.fullmatch(name):
+    if not keys or not is_icon or not _NAME.fullmatch(name):
         return None
     form, spelt = f"class {begins.rstrip('-')}", f"{name}{next(ends, '')}"
-    fourth = (("fa", spelt),) if key == "fa6-solid" and "fa" in beside else ()
-    return Reference(start, start + len(token), form, key, spelt, (*also_of_font_awesome(key, spelt), *fourth))
+    others = (*also_of_font_awesome(keys[0], spelt), *((one, spelt) for one in keys[1:]))
+    return Reference(start, start + len(token), form, keys[0], spelt, others)
 
 
 _FONT = re.compile(r"\bmaterial-(icons|symbols)(?:-(outlined|rounded|round|sharp|two-tone))?\b")
@@ -291,6 +286,7 @@ def _in_string(text: Text) -> Iterator[Reference]:
     """Names in one string, in their order."""
     said, start, end = text.text, text.start, text.end
     is_computed, owner = bool(_PUT_TOGETHER.search(said)), text.owner.lower()
+    meant = f"{said}/*.svg" if owner == "require.context" else _PUT_TOGETHER.sub("*", unescape(said))
     is_part = text.element.name == "use" and owner.endswith("href")
     is_icon = ("icon" in owner and "class" not in owner) or (owner == "name" and "icon" in text.element.name.lower())
     if found := _attribute(text) or (_TOKEN.fullmatch(said) and _uno(start, said)):
@@ -305,14 +301,12 @@ def _in_string(text: Text) -> Iterator[Reference]:
         yield Reference(start + key.start(2), start + key.end(2), "unplugin-icons", key[1], key[2])
     elif not is_computed and (part := _SPRITE.fullmatch(said)) and (is_part or part[1].lower().endswith(".svg")):
         yield Reference(start + part.start(2), start + part.end(2), "sprite", name=part[2], file=part[1])
-    elif owner == "require.context":
-        yield Reference(start, end, "file", name=f"{said}/*.svg")
     elif owner.endswith("srcset"):
         for one in _OF_SRCSET.finditer(said):
             yield Reference(start + one.start(1), start + one.end(1), "file", name=one[1])
-    elif (file := _FILE.fullmatch(_PUT_TOGETHER.sub("*", unescape(said)))) and ":" not in file[1]:
+    elif (file := _FILE.fullmatch(meant)) and ":" not in file[1]:
         is_address = (text.owner in words("addresses") or file[1].startswith(".")) and not text.is_example
-        span = (start, end) if is_computed or "&" in said else (start + file.start(1), start + file.end(1))
+        span = (start, end) if meant != said else (start + file.start(1), start + file.end(1))
         yield Reference(*span, "file", name=file[1], is_certain=is_address)
     else:
         yield from classes_in(text)

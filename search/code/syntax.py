@@ -152,10 +152,7 @@ def parse(text: str, path: str) -> Code:
         _FOREIGN.sub(lambda found: _STAND_INS.get(found[0]) or (" " if found[0].isspace() else "_"), text),
     )
     reader = _Reader(source, text, PurePath(path).suffix.lower())
-    if (kind := kind_of(path)) == "markup":
-        reader.page()
-    else:
-        reader.part(kind, 0, len(source), is_whole=True)
+    reader.part(kind_of(path), 0, len(source), is_whole=True)
     reader.find_members()
     return reader.code
 
@@ -201,7 +198,7 @@ _BOUND = re.compile(r"(?:bind)?:|[vx]-|[@\[(*]|on[a-z]+$")
 _JSON = re.compile(r"\s*(?:\{|\[[\s\[{]*)\s*[\"']")
 _MAY_NAME = re.compile(r"[\"'`]|\bfrom\b")
 """What stands in code that may name an icon."""
-_ADDRESS = re.compile(r"url\(\s*((?:\\.|[^\\)\s])*)|\"((?:\\.|[^\"\\])*)|'((?:\\.|[^'\\])*)", re.DOTALL | re.IGNORECASE)
+_ADDRESS = re.compile(r"(?i:url\(\s*|([\"']))((?:\\.|(?(1)(?!\1)[^\\]|[^\\)\s]))*)", re.DOTALL)
 """Of a style sheet, as it stands."""
 _MOCKS = (".mock", ".doMock", ".unmock", ".requireActual", ".importActual", ".requireMock", ".importMock")
 _SCRIPT = (
@@ -233,11 +230,6 @@ _SETS = {
     "call": ("function", "arguments"),
 }
 """What gives values to names: the fields of the name and of the value."""
-_STRINGS = ("string", "template_string")
-_AROUND_MODULES = frozenset((
-    "await_expression", "parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression",
-    "ternary_expression", "binary_expression",
-))  # fmt: skip
 _AROUND_VALUES = frozenset((
     "program", "expression_statement", "parenthesized_expression", "jsx_expression", "as_expression",
     "satisfies_expression", "non_null_expression", "array", "arguments",
@@ -281,6 +273,8 @@ class _Reader:
                 self.expression((start, end))
             case "style":
                 self.style(start, end)
+            case "markup" if is_whole:
+                self.page()
             case "markup":
                 self.markup(self.source, start, end, depth=0)
 
@@ -384,10 +378,10 @@ class _Reader:
                         (CONTENT, elements[node.start_byte]),
                     )
                 )
-        is_built = self.suffix in (".vue", ".svelte")  # and must be valid
         for kind in ("script", "style"):
-            for raw in nodes.get(kind, ()):
-                self.part(kind, start + raw.start_byte, start + raw.end_byte, is_whole=is_built)
+            for raw in nodes.get(kind, ()):  # of what is built, all must be valid
+                first, last = start + raw.start_byte, start + raw.end_byte
+                self.part(kind, first, last, is_whole=self.suffix in (".vue", ".svelte"))
         for (at, _), inside in regions:
             self.expression(inside, *owned.get(at, ("", _NONE)), depth=depth)
 
@@ -429,8 +423,8 @@ class _Reader:
             tokens += getattr(token, "content", None) or getattr(token, "arguments", None) or ()
             at = lines[token.source_line - 1] + token.source_column - 1
             if token.type in ("string", "url") and (found := _ADDRESS.match(sheet, at)):
-                at, end = found.span(found.lastindex or 0)
-                self.code.texts.append(Text(start + at, self.text[start + at : start + end], "url"))
+                text = self.text[start + found.start(2) : start + found.end(2)]
+                self.code.texts.append(Text(start + found.start(2), text, "url"))
 
     def find_members(self) -> None:
         """Find what of modules is used by the names that the modules have here."""
@@ -544,7 +538,19 @@ class _Script:
                     names.append(self._specifier(one))
         form: Form = "export" if node.type == "export_statement" else "import"
         is_type = any(one.type == "type" for one in node.children)
-        return self._import(module, form, node, (names, whole), is_type=is_type) if module else None
+        return (
+            Import(
+                self.said(module)[1:-1],
+                self.span(module)[0] + 1,
+                form,
+                self.span(node),
+                tuple(names),
+                whole,
+                is_type=is_type,
+            )
+            if module
+            else None
+        )
 
     def _specifier(self, node: Node) -> Specifier:
         """Read `type Bell as Ring`, `Bell: Ring`, `Bell`; a name alone is that of the default."""
@@ -571,24 +577,24 @@ class _Script:
         function, arguments = (call and call.child_by_field_name(name) for name in ("function", "arguments"))
         method = function and function.child_by_field_name("property")
         name = self.said(function) if function and function.type in ("identifier", "import") else ""
-        given = (one for one in (arguments.named_children if arguments else ()) if one.type != "comment")
-        return f".{self.said(method)}" if method else name, next(given, None)
+        return f".{self.said(method)}" if method else name, next(
+            (one for one in (arguments.named_children if arguments else ()) if one.type != "comment"), None
+        )
 
     def _call(self, node: Node) -> Import | None:
         """Read what is taken of a module while it runs: `const { Bell } = require("x")`, `(await import("x")).Bell`,
         `import("x").then((m) => m.Bell)`.
         """
         name, module = self._called(node)
-        if not module or module.type not in _STRINGS or name not in (*_MOCKS, "import", "require"):
+        if not module or not module.type.endswith("string") or name not in (*_MOCKS, "import", "require"):
             return None
-        form: Form = "mock" if name in _MOCKS else "call"
         user, span, taken, scope = node.parent, node, self._pattern(None), None
-        while user and user.type in _AROUND_MODULES:
+        while user and re.match("(?:await|parenthesized|as|satisfies|non_null|ternary|binary)_", user.type):
             user = user.parent
         around = user.parent if user else None
+        # `vi.mock(import("x"))`
+        form: Form = "mock" if name in _MOCKS or self._called(around)[0] in _MOCKS else "call"
         match user.type if user and (form == "call" or "Actual" in name) else "":
-            case "arguments" if self._called(around)[0] in _MOCKS:  # `vi.mock(import("x"))`
-                form = "mock"
             case "variable_declarator" if user and around and (block := around.parent):
                 span, taken = user, self._pattern(user.child_by_field_name("name"))
                 scope = self.span(block) if block.type != "program" else None
@@ -603,20 +609,9 @@ class _Script:
                 ]
                 span, taken = (node, self._pattern(parameter)) if then else (user, ([*map(self._specifier, said)], ""))
                 scope = self.span(then) if then else None
-        return self._import(module, form, span, taken, scope=scope)
-
-    def _import(
-        self,
-        module: Node,
-        form: Form,
-        node: Node,
-        taken: tuple[Sequence[Specifier], str] = ((), ""),
-        *,
-        scope: Span | None = None,
-        is_type: bool = False,
-    ) -> Import:
-        start, whole = self.base + module.start_byte + 1, taken[1]
-        return Import(self.said(module)[1:-1], start, form, self.span(node), tuple(taken[0]), whole, scope, is_type)
+        return Import(
+            self.said(module)[1:-1], self.span(module)[0] + 1, form, self.span(span), tuple(taken[0]), taken[1], scope
+        )
 
 
 def _values(node: Node | None) -> Iterator[Node]:
@@ -624,7 +619,7 @@ def _values(node: Node | None) -> Iterator[Node]:
     pending = [node] if node else []
     for one in pending:
         operator = one.child_by_field_name("operator")
-        if one.type in _STRINGS:
+        if one.type.endswith("string"):
             yield one
         pending += one.named_children if one.type in _AROUND_VALUES else ()
         pending += filter(

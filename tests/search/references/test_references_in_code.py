@@ -192,8 +192,9 @@ def test_a_name_that_is_put_together_while_it_runs_is_listed_and_not_guessed() -
         )
         for path in ("a.tsx", "a.d.ts")
     )
-    texts = ["mdi:${name}", "I[name]", "react-icons/fa6", "@tabler/icons-react", "lucide-react/icons/${name}"]
-    assert [one.text for one in found.computed] == texts
+    assert [one.text for one in found.computed] == [
+        *("mdi:${name}", "I[name]", "react-icons/fa6", "@tabler/icons-react", "lucide-react/icons/${name}")
+    ]
     assert found.references == declared.computed == []
 
 
