@@ -22,7 +22,7 @@ import click
 from indexer.errors import SourceError
 from indexer.library.bundled import bundled
 from indexer.sources.iconify import resolve_icon
-from search.code.files import design_of, folded, installed_exports
+from search.code.files import design_of, folded, installed_exports, words
 from search.code.files import modules as known_modules
 from search.drawings import frameworks
 from search.drawings.frameworks import FRAMEWORKS, NamedIcon
@@ -34,6 +34,11 @@ ALIASED = (
 """Modules that have one icon under several names."""
 _FORMER = {f"@heroicons/react/{style}": f"heroicons-1/{style}" for style in ("outline", "solid")}
 """Modules of former versions, and what they are installed as."""
+GONE = {
+    "lucide-react": "chrome chromium codepen codesandbox dribbble facebook figma framer github gitlab instagram "
+    "linkedin pocket rail-symbol slack trello twitch twitter youtube"
+}
+"""Icons that modules had for years: where none is installed, nobody knows which version the code is for."""
 FAMILIES = {  # family and folder -> module, and the sets of Iconify whose icons are looked for in it
     "lucide": ("lucide-react", ["lucide"]),
     "tabler": ("@tabler/icons-react", ["tabler"]),
@@ -133,9 +138,10 @@ def wrongly_spelt(module: str, sets: Sets, modules: Path) -> tuple[frozenset[str
         {look.spell(name) or "" for look in looks for name in sets.shown(look.set)},
         set(map(folded, exported)),
     )
+    gone = {look.spell(name) or "" for look in looks[1:] for name in GONE.get(module, "").split()}
     is_of_one = len({design_of(look.set) for look in looks}) == 1
     absent = frozenset(text for text in told - exported if folded(text) in letters)
-    return exported - (told if is_of_one else set()), absent
+    return exported - (told if is_of_one else set()) | gone, absent
 
 
 def kept_by(module: str, sets: Sets, modules: Path) -> dict[str, str]:
@@ -194,6 +200,7 @@ def references(modules: Path) -> None:
     """Names that sets keep for old code, and names that packages export and no shown name tells."""
     sets, root = Sets(modules), modules.absolute()
     names = {key: dict.fromkeys(sets.names(key)[True], "") for key in sets.keys}
+    names |= {key: dict.fromkeys(sets.names(key)[True] | sets.names(key)[False], "") for key in words("listed")}
     for module in ALIASED:
         names.setdefault(design_of(known_modules()[module].looks[0].set), {}).update(kept_by(module, sets, root))
     found = {module: wrongly_spelt(module, sets, root) for module in known_modules()}

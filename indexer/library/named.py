@@ -259,7 +259,9 @@ def _table(first: Line, lines: Iterator[Line], known: Mapping[str, str], needed:
     _, header = next(lines, first) if stated else first
 
     def columns_by(separator: str) -> list[str]:
-        return [known.get(_words(cell), cell.strip()) for cell in _cells(header, separator) or [header]]
+        return [
+            known.get(_words(cell), cell.strip()) for cell in _cells(header, separator, is_strict=False) or [header]
+        ]
 
     # The sign that cuts the header into most columns; open_clip itself writes tabs.
     signs = stated[1] if stated else "\t,;|"

@@ -445,12 +445,12 @@ _ZIPPED = re.compile(r"([@\w.-]+?)-npm-[^\s/\"]*\.zip")
 
 def why_zipped(folder: Path) -> str:
     """Say which packages Yarn PnP keeps as zips, where a folder is of such a project; else ""."""
-    project = next((one for one in (folder.resolve(), *folder.resolve().parents) if (one / ".pnp.cjs").is_file()), None)
-    if project is None:
+    loaders = (one / name for one in (folder.resolve(), *folder.resolve().parents) for name in (".pnp.cjs", ".pnp.js"))
+    if not (loader := next(filter(Path.is_file, loaders), None)):
         return ""
-    texts = [file.name for file in project.glob(".yarn/cache/*.zip")]
+    texts = [file.name for file in loader.parent.glob(".yarn/cache/*.zip")]
     with suppress(OSError, SourceError):
-        texts.append(read_regular(project / ".pnp.cjs", limit=_MAX_CODE_BYTES, cut=True).decode(errors="replace"))
+        texts.append(read_regular(loader, limit=_MAX_CODE_BYTES, cut=True).decode(errors="replace"))
     known = {name.replace("/", "-") for name in PACKAGES}
     names = sorted({name for name in _ZIPPED.findall("\n".join(texts)) if name in known or "icon" in name})
     named = f" ({', '.join([*names[:3], *(['...'] if names[3:] else [])])})" if names else ""

@@ -80,14 +80,13 @@ class OwnIcons:
         self._used.update(path.resolve() for path in files)
         ids = [project.ids_of(path) for path in files]
         is_there = any(found is None or one.name in found for found in ids) or (not one.file and one.name in self._ids)
+        is_lost = not is_there and project.stems.isdisjoint(stems)  # and no build makes it
         if files and not is_there:
             names = {name for found in ids for name in found or ()}
             yield _finding("no-part", one, f'"{one.file}" has no part "{one.name}"', names)
-        elif is_there or not project.stems.isdisjoint(stems):
-            return
-        elif not one.file and one.name not in project.ids:
+        elif not one.file and is_lost and one.name not in project.ids:
             yield _finding("no-part", one, f'no part "{one.name}" is defined in this code', self._ids | project.ids)
-        elif one.file and not _ELSEWHERE.match(file) and file.lower().endswith(".svg"):
+        elif one.file and is_lost and not _ELSEWHERE.match(file) and file.lower().endswith(".svg"):
             names = {path.name for path in project.svgs}
             yield _finding("no-file", one, f'there is no file "{one.file}"', names, shift=len(one.file) + len("#"))
 
@@ -315,12 +314,13 @@ def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
 def _result(finding: Finding, base: Path) -> dict[str, Any]:
     path = Path(finding.path).absolute()
     uri = quote(path.relative_to(base).as_posix()) if path.is_relative_to(base) else path.as_uri()
-    columns = {"startColumn": finding.column, "endColumn": finding.column + len(finding.text)}
-    region = {"region": {"startLine": finding.line, **columns}} if finding.line else {}
+    place = {"startLine": finding.line, "startColumn": finding.column, "endColumn": finding.column + len(finding.text)}
     return {
         "ruleId": finding.kind,
         "ruleIndex": list(RULES).index(finding.kind),
         "level": _LEVELS.get(finding.kind, "error"),
         "message": {"text": finding.message},
-        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}} | region}],
+        "locations": [
+            {"physicalLocation": {"artifactLocation": {"uri": uri}} | ({"region": place} if finding.line else {})}
+        ],
     }

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, partial
 from html import unescape
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -92,8 +93,7 @@ def read_component(looks: Sequence[Look], component: str) -> list[tuple[str, str
 
 def spell_component(looks: Sequence[Look], name: str, *, like: str, sets: Sequence[str]) -> str | None:
     """Write a name as a component, in the look that another component has where that can be."""
-    fitting = [look for look in looks if look.set in sets]
-    liked_first = sorted(fitting, key=lambda look: look.read(like) is None)
+    liked_first = sorted((look for look in looks if look.set in sets), key=lambda look: look.read(like) is None)
     return next((spelt for look in liked_first if (spelt := look.spell(name))), None)
 
 
@@ -115,6 +115,8 @@ class Components:
     looks: Sequence[Look]
     others: frozenset[str] = frozenset()
     """What it exports beside icons."""
+    called: str = ""
+    """As the project calls the module, where its package has another name there."""
 
 
 _LOOK = re.compile(r"(?P<set>.+):(?P<before>.*)\*(?P<after>.*) = (?P<begins>\S*)\*(?P<ends>\S*)(?: (?P<case>camel))?")
@@ -133,8 +135,10 @@ def modules() -> Mapping[str, Components]:
 
 
 _WHERE = re.compile(r"^(@[\w.-]+/)?[\w.-]+")
-_OF_ICONS = re.compile(r"(?<!lex)(?<!sil)(?<!fav)(?<!emot)icons?(?![a-z])|iconsax")
-_TOOLS = re.compile(r"@iconify(?:-json)?/|@(?:unocss|nuxt|types)/|(?:iconify-icon|unplugin-icons|astro-icon)$|.*plugin")
+_OF_ICONS = re.compile(r"(?<!lex)(?<!sil)(?<!fav)(?<!emot)icons?(?![a-z])|iconsax|@awesome\.me/kit-")
+_TOOLS = re.compile(
+    r"@iconify(?:-json)?/|@(?:unocss|nuxt|types)/|(?:iconify-icon|unplugin-icons|astro-icon|ionicons)$|.*plugin"
+)
 """Packages whose names say "icon", and that export none."""
 _INNER = re.compile(r"(?:/(?:dist|esm?|cjs|lib|umd|build|icons|index))*(?:\.[mc]?js)?$")
 """What leads to the one file that exports all."""
@@ -146,13 +150,14 @@ def package_of(specifier: str) -> str:
     return found[0] if (found := _WHERE.match(specifier)) else ""
 
 
-_LONGEST = 200
+LONGEST = 200
+"""Of a name, or of a module's: what is longer names nothing."""
 
 
 def components_of(module: str) -> Components | None:
     """What a module exports; of one that no table knows where its package says that it holds icons."""
-    package = package_of(module[:_LONGEST])
-    inner = module[len(package) : _LONGEST].removesuffix(f"/{package.rpartition('/')[2]}")
+    package = package_of(module[:LONGEST])
+    inner = module[len(package) : LONGEST].removesuffix(f"/{package.rpartition('/')[2]}")
     whole = f"{package}{_INNER.sub('', inner)}"
     if known := modules().get(module) or modules().get(whole):
         return known
@@ -170,9 +175,11 @@ def components_above(module: str) -> Components | None:
     """What the module exports that another is a part of: `@mui/icons-material` for `@mui/icons-material/Home`."""
     package = package_of(module)
     found = components_of(module.rpartition("/")[0]) or components_of(package)
-    if found and found.form == f"import {package}" and package not in modules():
-        return replace(found, form=package)  # its parts may export what it does not
-    return found
+    return (
+        replace(found, form=package)  # whose parts may export what it does not
+        if found and found.form == f"import {package}" and package not in modules()
+        else found
+    )
 
 
 MOST_BYTES = 2_000_000
@@ -226,14 +233,13 @@ def files_below(place: Path) -> Iterator[Path]:
 
 _MOST_BYTES_OF_MODULES = 20_000_000
 _MOST_FILES = 20_000
-_ENDINGS = ".d.ts .d.mts .d.cts /index.d.ts .ts .tsx .mjs .js .jsx /index.ts /index.tsx /index.mjs /index.js /index.jsx"
 _PASSES_ON = re.compile(rb"\bexport\s*\*")
 
 
 def file_of(path: str) -> Path | None:
     """The script that a path is meant to lead to, which may lack an ending, or have that of what is built."""
     stem = re.sub(r"\.[mc]?js$", "", path)
-    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in (*_ENDINGS.split(), ""))
+    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in (*words("endings"), ""))
     return next((file for file in files if kind_of(file.name) == "script" and os.path.isfile(file)), None)  # noqa: PTH113  Path.is_file raises where a name is too long
 
 
@@ -304,10 +310,10 @@ def installed_exports(folder: str, module: str) -> frozenset[str]:
     return frozenset() if lost else names  # a part of it would condemn the rest
 
 
-_PUBLIC = ("", "public", "static", "assets", "src")
-"""Folders that the `/` of an address may stand for."""
 _USUAL = (("@/", "src"), ("@/", "."), ("~/", "src"), ("~/", "."), ("$lib/", "src/lib"))
 """What aliases stand for where nothing is said."""
+_NPM, _VERSION = "npm:", re.compile(r"(?<=\w)@.*")
+"""Of a package that is called otherwise: "npm:lucide-react@0.4"."""
 _BEGINS = re.compile(r"(?:\.{0,2}/|[@~]/|\$lib/|\{[^{}]*\}/?)*")
 """What a bundler or the running program puts something in the place of."""
 ID = re.compile(r"\bid\s*=\s*[\"'{]*([\w.:-]{1,200})")
@@ -380,7 +386,7 @@ class Project:
         if not address.startswith("/"):
             yield beside / address
         for folder in self._above(beside):
-            yield from (folder / public / address.lstrip("/") for public in _PUBLIC)
+            yield from (folder / public / address.lstrip("/") for public in ("", *words("public")))
 
     def _above(self, folder: Path) -> Iterator[Path]:
         """Folders of the project, from one on upwards."""
@@ -389,26 +395,30 @@ class Project:
         )
 
     def components_of(self, module: str, beside: Path) -> Components | None:
-        """What icons of a package a module of the project passes on, by `export * from "lucide-react"`."""
-        file = self._file_of(beside, module)
-        names, lost = self._passed_on(file) if file else ((), ())
-        components = next((modules()[one] for one in lost if one in modules()), None)
-        return replace(components, others=components.others.union(names)) if components else None
+        """What icons of a package a module of the project passes on, by `export * from "lucide-react"`; or what one
+        has that package.json calls otherwise, by "npm:lucide-react@0.4".
+        """
+        package, file = package_of(module), self._file_of(beside, module)
+        called = [
+            f"{to.removeprefix(_NPM)}{module.removeprefix(package)}"
+            for begin, to in chain(*map(self._aliases_of, self._above(beside)))
+            if begin == package and to.startswith(_NPM)
+        ]
+        names, lost = self._passed_on(file) if file else ((), called)
+        found = next((modules()[one] for one in lost if one in modules()), None)
+        return replace(found, others=found.others.union(names), called="" if file else module) if found else None
 
     def _find_file(self, beside: Path, module: str) -> Path | None:
         """The file that a module is, if it is one of the project: beside the code, or where its alias leads."""
-        stems = [os.path.join(beside, module)]  # noqa: PTH118  an address, as it stands
-        if not module.startswith("."):
-            stems = [
-                f"{to}{module.removeprefix(begin)}"
-                for folder in self._above(beside)
-                for begin, to in self._aliases_of(folder)
-                if module.startswith(begin)
-            ]
-        return next(filter(None, map(file_of, stems if module not in modules() else ())), None)
+        above = [] if module.startswith(".") or module in modules() else self._above(beside)
+        aliases = chain([(".", f"{beside}/.")], *map(self._aliases_of, above))
+        stems = (f"{to}{module.removeprefix(begin)}" for begin, to in aliases if module.startswith(begin))
+        return next(filter(None, map(file_of, stems)), None)
 
     def _read_aliases(self, folder: Path) -> Sequence[tuple[str, str]]:
-        """What modules begin with and what it stands for, as a folder's tsconfig.json says, or as bundlers have it."""
+        """What modules begin with and what it stands for, as a folder's tsconfig.json and the packages of a workspace
+        say, or as bundlers have it.
+        """
         found = [(begin, folder / inner) for begin, inner in _USUAL if (folder / inner).is_dir()]
         for config in folder.glob("[jt]sconfig*.json"):
             with suppress(IconsError):
@@ -417,12 +427,22 @@ class Project:
                 base = next(iter(bases), folder)
                 found[:0] = [(one.owner.rstrip("*"), base / one.text.rstrip("*")) for one in said if "/" in one.text]
                 found += [(f"{one.name}/", one) for base in bases for one in base.glob("*/")]
+        for config in (*folder.glob("package.json"), *folder.glob("*/*/package.json")):
+            with suppress(IconsError):
+                said = parse(read_code(config), config.name).texts if "node_modules" not in config.parts else []
+                begins = [f"{one.text}{end}" for one in said if one.owner == "name" for end in ("", "/")][:2]
+                found += [(begin, config.parent / inner) for begin in begins for inner in ("", "src")]
+                found += [(one.owner, Path(_VERSION.sub("", one.text))) for one in said if one.text.startswith(_NPM)]
         return [(begin, f"{to}/" if begin.endswith("/") else str(to)) for begin, to in found]
 
 
+_ESCAPE = re.compile(r"\\(?:u(?!d[89a-f])([0-9a-f]{4})|([0-9a-f]{1,5})[ \t]?|(.))", re.IGNORECASE)
+"""Of a letter, in JavaScript or JSON, or in CSS."""
+
+
 def spellings_of(address: str) -> Sequence[str]:
-    """A path as it stands, and as it is meant: HTML and addresses have signs for letters, macOS puts these together."""
-    plain = unescape(address)
+    """A path as it stands, and as it is meant: code and addresses have signs for letters, macOS puts these together."""
+    plain = unescape(_ESCAPE.sub(lambda one: one[3] or chr(int(one[1] or one[2], 16)), address))
     meant = unquote(plain)
     return list(dict.fromkeys((address, plain, meant, normalize("NFD", meant), normalize("NFC", meant))))
 

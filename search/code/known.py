@@ -9,22 +9,28 @@ from functools import cache, cached_property, partial
 from typing import Literal
 
 from indexer.library.bundled import bundled
-from search.code.files import Look, design_of, folded, installed_exports, modules, read_component, spell_component
+from search.code.files import (
+    Look,
+    design_of,
+    folded,
+    installed_exports,
+    modules,
+    read_component,
+    spell_component,
+    words,
+)
 from search.code.names import Reference
 from search.drawings.frameworks import FRAMEWORKS, exceptions, packages_of
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
-
-_OF_ICONIFY = ("iconify", "unocss", "tailwind", "unplugin-icons")
-"""Forms that name what Iconify has, and not what a package has beside it."""
 
 
 @cache
 def _bundled() -> Mapping[str, Mapping[str, str]]:
     """What sets and packages know beside the names that sets show, as of November 2026.
 
-    "names": those that a set keeps for old code, with the present ones, as "home=house"; "exports" of modules that no
-    name tells, and "absent" ones that a name tells wrongly. `data/making/exports.py` makes the list.
+    "names": those that a set keeps for old code, with the present ones, as "home=house", or all; "exports" of modules
+    that no name tells, and "absent" ones that a name tells wrongly. `data/making/exports.py` makes the list.
     """
     return dict(json.loads(bundled("references/exported.json").read_bytes()))
 
@@ -44,7 +50,7 @@ def _listed(kind: Literal["exports", "absent"], module: str) -> frozenset[str]:
 def _installed(reference: Reference) -> frozenset[str]:
     """What the package that the project has installed exports; nothing where none is, or no component is named."""
     folder = os.path.realpath(os.path.dirname(reference.path) or ".")  # noqa: PTH120
-    return installed_exports(folder, reference.module) if reference.is_component else frozenset()
+    return installed_exports(folder, reference.file or reference.module) if reference.is_component else frozenset()
 
 
 class SetNames:
@@ -110,7 +116,7 @@ class KnownIcons:
     def _sets(self, reference: Reference) -> Iterator[tuple[str, SetNames, str, str]]:
         """All that a text may mean: key, set, name, and that as it is spelt there; "" where it is none."""
         for key, name in reference.readings:
-            known = self.set(key, is_iconify=reference.form in _OF_ICONIFY)
+            known = self.set(key, is_iconify=reference.form in words("of_iconify"))
             yield key, known, name, known.called(reference, name) or ""
 
     def _spell(self, module: str) -> Mapping[str, str]:
@@ -141,7 +147,7 @@ class KnownIcons:
         be of.
         """
         sets = list(self._sets(reference))
-        here = [design_of(key) for key, known, _, _ in sets if known.own]
+        here = [design_of(key) for key, known, _, _ in sets if known.own or key in words("listed")]
         is_ligature = reference.form == "ligature"  # material-symbols holds, or keeps, all that ic does
         is_here = {design_of(key) for key, *_ in sets if not (is_ligature and key == "ic")} <= set(here)
         if _installed(reference) or not reference.is_component:

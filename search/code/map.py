@@ -153,7 +153,7 @@ _SHOWN = 20
 def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]) -> list[Name]:
     """The icons that are to be mapped, each once: those of a list, or all of some sets.
 
-    Blank lines and those that begin with # say nothing. A name without a set is of the first of some sets; without
+    Blank lines and what stands behind # say nothing. A name without a set is of the first of some sets; without
     these it is looked for by its words alone.
 
     Raises:
@@ -161,7 +161,7 @@ def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]
     """
     if sets and not lines:
         return [name for key in sets for name in names_of_set(engine, key)]
-    stripped = dict.fromkeys(line.strip() for line in lines)
+    stripped = dict.fromkeys(line.partition(" #")[0].strip() for line in lines)
     names = list(dict.fromkeys(_read(line, sets) for line in stripped if line and not line.startswith("#")))
     if not names:
         raise IconsError("no name to map; give some, as icons map home --from mdi --to lucide")
@@ -299,7 +299,9 @@ def choose(engine: SearchEngine, mapped: Mapped, choices: Mapping[str, Choice]) 
         elif not choice.target:
             mappings.append(one.chosen(None))
         else:
-            hit = engine.show(engine.find(choice.target)).hit
+            hit = engine.show(
+                engine.find(choice.target if ":" in choice.target else f"{mapped.to}:{choice.target}")
+            ).hit
             if hit.set != mapped.to:
                 raise IconsError(
                     f'"{choice.target}" is of "{hit.set}", and stand-ins are of "{mapped.to}"; choose one of these'

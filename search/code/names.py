@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from indexer.errors import IconsError
 from search.code.files import (
+    LONGEST,
     Components,
     Project,
     components_above,
@@ -43,7 +44,9 @@ class Reference(NamedTuple):
     is_certain: bool = True
     """Whether it names an icon at all: "token:refresh" may be something else."""
     file: str = ""
-    """Of a part of a sprite: the file that holds it, as it stands before the "#"; "" where that is the page."""
+    """Of a part of a sprite: the file that holds it, as it stands before the "#"; "" where that is the page. Of a
+    component: its module, where the code calls that otherwise than the form.
+    """
     path: str = ""
     """Of the file: as the caller names it, or below what the caller names."""
     line: int = 0
@@ -99,17 +102,20 @@ def scan(text: str, *, path: str, project: Project) -> Scanned:
     code = parse(text, path)
     unknown = {one.module for one in code.imports} - modules().keys()
     found = list(names_in(code, {one: project.components_of(one, Path(path).parent) for one in unknown}))
-    starts, is_test = [0, *(end.end() for end in re.finditer("\n", text))], bool(_TEST.search(path))
+    starts, is_test = (
+        [len(text) - len(text.lstrip("\ufeff")), *(end.end() for end in re.finditer("\n", text))],
+        bool(_TEST.search(path)),
+    )
 
     def placed(one: Reference) -> Reference:
         line = bisect_right(starts, one.start)
-        is_certain = one.is_certain and not (is_test and not one.form.startswith("import "))
+        is_certain = one.is_certain and not (is_test and not one.form.startswith(("import ", "module")))
         placed = one._replace(path=path, line=line, column=one.start - starts[line - 1] + 1, is_certain=is_certain)
         return placed._replace(text=text[one.start : one.end])
 
     firsts = {one.start: placed(one) for one in reversed(found) if one.name}  # what was read first, as an import say
-    is_declared = ".d." in Path(path).name  # which shows nothing
-    computed = [placed(one) for one in sorted({one for one in found if not one.name and not is_declared})]
+    # What declares something shows nothing.
+    computed = [placed(one) for one in sorted({one for one in found if not one.name}) if ".d." not in Path(path).name]
     problem = "reading it takes too long" if code.is_given_up else ""
     if code.error is not None:
         problem = f"line {bisect_right(starts, code.error)} is no valid code; what follows may not have been looked up"
@@ -133,11 +139,10 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
         if one.module.startswith(".") and (file := _FILE.fullmatch(one.module)):
             yield Reference(one.start + file.start(1), one.start + file.end(1), "module", name=file[1])
     members = {module for module, *_ in code.members}
-    for one in (one for one in code.imports if one.is_open and one.module not in members):
-        if components := own.get(one.module) or components_of(one.module):
-            yield Reference(one.start, one.end, components.form)
-    for module, member, span in code.members:
-        if components := own.get(module) or components_of(module):
+    wholes = [one for one in code.imports if one.is_open and one.module not in members]
+    for module, member, span in (*((one.module, "", (one.start, one.end)) for one in wholes), *code.members):
+        part_of = components_above(module) if "${" in module else None
+        if components := own.get(module) or components_of(module) or part_of:
             yield from _component(span[0], member, components) if member else [Reference(*span, components.form)]
     for text in (*code.contents, *(one for one in code.texts if one.owner in (CONTENT, "fontIcon"))):
         yield from _ligature(text)
@@ -152,11 +157,15 @@ def _component(start: int, name: str, components: Components | None) -> Iterator
     if components and name not in components.others:
         readings = read_component(components.looks, name)
         (key, spelt), *others = readings or [(components.looks[0].set, kebab(name))]
-        yield Reference(start, start + len(name), components.form, key, spelt, tuple(others), bool(readings))
+        yield Reference(
+            start, start + len(name), components.form, key, spelt, tuple(others), bool(readings), components.called
+        )
 
 
 _DEEP = re.compile(r"/([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
-_HELPERS = re.compile(r"/(?:dynamic[\w-]*|icons-list|types|utils?)(?:\.\w+)*$")
+_HELPERS = re.compile(
+    r"/(?:(?:dynamic[\w-]*|icons-list|types|utils?|iconContext)(?:\.\w+)*$|(?:components|utils|shared)/)"
+)
 """Modules beside those of icons."""
 
 
@@ -167,7 +176,7 @@ def _deep(one: Import, components: Components) -> Iterator[Reference]:
     if name and name == name.lower():  # as files are called
         yield Reference(start, start + len(name), components.form, components.looks[-1].set, name)
     elif name:
-        yield from (found for found in _component(start, name, components) if found.is_certain)
+        yield from _component(start, name, components)
 
 
 _TOKEN = re.compile(r"[^\s\"'`<>{}]+")
@@ -177,7 +186,6 @@ _ICONIFY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*))--([a-z0-9]+(?>(?:-[a-z0-9
 _BEGUN = re.compile(r"(?:^|(?<=[:!]))i-[a-z0-9-]*[-:]\$$")
 """Of `i-mdi-${name}`, before the brace."""
 _NAME = re.compile(r"[a-z0-9]+(?>(?:-[a-z0-9]+)*)")
-_LONGEST = 200
 
 
 def also_of_font_awesome(key: str, name: str) -> tuple[tuple[str, str], ...]:
@@ -189,7 +197,7 @@ def classes_in(text: Text) -> Iterator[Reference]:
     """Names among the words of a string, in their order."""
     tokens = [(text.start + found.start(), found[0]) for found in _TOKEN.finditer(text.text)]
     beside = {token for _, token in tokens}
-    for start, token in (one for one in tokens if "-" in one[1] and len(one[1]) <= _LONGEST):
+    for start, token in (one for one in tokens if "-" in one[1] and len(one[1]) <= LONGEST):
         if begun := _BEGUN.search(token):
             yield Reference(start + begun.start(), start + len(token), "unocss")
         elif found := _uno(start, token) or _tailwind(start, token, beside) or _of_font(start, token, beside):
@@ -219,18 +227,17 @@ def _tailwind(start: int, token: str, beside: set[str]) -> Reference | None:
 def _of_font(start: int, token: str, beside: set[str]) -> Reference | None:
     begins = next((one for one in tables()["fonts"] if token.startswith(one)), "-")
     font, name = tables()["fonts"].get(begins, {}), token.removeprefix(begins)
-    key = next(
-        (key for classes, key in font.get("sets", {}).items() if not classes or not beside.isdisjoint(classes.split())),
-        None,
-    )
+    sets = font.get("sets", {}).items()
+    keys = next((keys.split() for classes, keys in sets if not classes or not beside.isdisjoint(classes.split())), [])
     ends = (one.removeprefix("ph") for one in font.get("ends", "").split() if one in beside)
     is_icon = token not in font.get("no_icons", "").split() and (
         begins != "ri-" or re.fullmatch("ri-.+-(?:line|fill)", token)
     )
-    if key is None or not is_icon or not _NAME.fullmatch(name):
+    if not keys or not is_icon or not _NAME.fullmatch(name):
         return None
     form, spelt = f"class {begins.rstrip('-')}", f"{name}{next(ends, '')}"
-    return Reference(start, start + len(token), form, key, spelt, also_of_font_awesome(key, name))
+    others = (*also_of_font_awesome(keys[0], spelt), *((one, spelt) for one in keys[1:]))
+    return Reference(start, start + len(token), form, keys[0], spelt, others)
 
 
 _FONT = re.compile(r"\bmaterial-(icons|symbols)(?:-(outlined|rounded|round|sharp|two-tone))?\b")
@@ -264,11 +271,10 @@ _KEY = re.compile(r"([a-z][a-z0-9]*(?>(?:-[a-z0-9]+)*)):([a-z0-9]+(?>(?:-[a-z0-9
 _COMPUTED_KEY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*)):[a-z0-9-]*+(?:\$\{|\{\{)")
 _MODULE = re.compile(r"(?:~icons|virtual:icons)/([a-z0-9-]+)/([a-z0-9-]+)(?:\.\w+)?(?:\?.*)?")
 _SPRITE = re.compile(r"([^\n#]*)#([\w.:-]+)")
-_FILE = re.compile(r"(?:[^!]*loader[^!]*!)*([^\n\"`<>{}|?#]+\.svg)(?:[?#].*)?", re.IGNORECASE)
+_FILE = re.compile(r"(?:-?!{0,2}[^!]*(?:loader|svgr)[^!]*!)*([^\n\"`<>{}|?#]+\.svg)(?:[?#].*)?", re.IGNORECASE)
 _OF_SRCSET = re.compile(r"(?:^|,)\s*+([^\s,]\S{0,300}?\.svg)(?=[\s,?#]|$)", re.IGNORECASE)
 """An address may hold commas, but does not end with one."""
-_PUT_TOGETHER = re.compile(r"\$\{|\{\{|\{[^}]*\}")
-_PAIRED = ("fas", "far", "fab")
+_PUT_TOGETHER = re.compile(r"\$?\{\{?[^{}]*\}{1,2}|\$\{|\{\{")
 
 
 def _named_by(element: str) -> Sequence[str]:
@@ -280,6 +286,7 @@ def _in_string(text: Text) -> Iterator[Reference]:
     """Names in one string, in their order."""
     said, start, end = text.text, text.start, text.end
     is_computed, owner = bool(_PUT_TOGETHER.search(said)), text.owner.lower()
+    meant = f"{said}/*.svg" if owner == "require.context" else _PUT_TOGETHER.sub("*", unescape(said))
     is_part = text.element.name == "use" and owner.endswith("href")
     is_icon = ("icon" in owner and "class" not in owner) or (owner == "name" and "icon" in text.element.name.lower())
     if found := _attribute(text) or (_TOKEN.fullmatch(said) and _uno(start, said)):
@@ -297,9 +304,9 @@ def _in_string(text: Text) -> Iterator[Reference]:
     elif owner.endswith("srcset"):
         for one in _OF_SRCSET.finditer(said):
             yield Reference(start + one.start(1), start + one.end(1), "file", name=one[1])
-    elif not is_computed and (file := _FILE.fullmatch(unescape(said))) and ":" not in file[1]:
+    elif (file := _FILE.fullmatch(meant)) and ":" not in file[1]:
         is_address = (text.owner in words("addresses") or file[1].startswith(".")) and not text.is_example
-        span = (start + file.start(1), start + file.end(1)) if "&" not in said else (start, end)
+        span = (start, end) if meant != said else (start + file.start(1), start + file.end(1))
         yield Reference(*span, "file", name=file[1], is_certain=is_address)
     else:
         yield from classes_in(text)
@@ -307,13 +314,13 @@ def _in_string(text: Text) -> Iterator[Reference]:
 
 def _attribute(text: Text) -> Reference | None:
     """What attributes for icons hold, and pairs of Font Awesome: `["fas", "house"]`."""
-    said, owner = text.text, text.owner
+    said, owner, prefixes = text.text, text.owner, tables()["prefixes"]
     if not _NAME.fullmatch(said):
         return None
     form, key = _named_by(text.element.name) if owner == "name" else (owner, tables()["attributes"].get(owner, ""))
-    is_registered = owner == "icon" and text.element.name in words("registered") and said not in _PAIRED
-    if not key and (text.before in _PAIRED or is_registered):
-        form, key = "pair", {"far": "fa6-regular", "fab": "fa6-brands"}.get(text.before, "fa6-solid")
+    is_registered = owner == "icon" and text.element.name in words("registered") and said not in prefixes
+    if not key and (text.before in prefixes or is_registered):
+        form, key, said = "pair", prefixes.get(text.before, "fa6-solid"), said.removeprefix("fa-")
     return Reference(text.start, text.end, form, key, said, also_of_font_awesome(key, said)) if key else None
 
 

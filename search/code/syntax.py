@@ -152,10 +152,7 @@ def parse(text: str, path: str) -> Code:
         _FOREIGN.sub(lambda found: _STAND_INS.get(found[0]) or (" " if found[0].isspace() else "_"), text),
     )
     reader = _Reader(source, text, PurePath(path).suffix.lower())
-    if (kind := kind_of(path)) == "markup":
-        reader.page()
-    else:
-        reader.part(kind, 0, len(source), is_whole=True)
+    reader.part(kind_of(path), 0, len(source), is_whole=True)
     reader.find_members()
     return reader.code
 
@@ -170,14 +167,14 @@ _IMPORTED_TYPE = re.compile(
 _LINE_COMMENTS = re.compile(
     r"\"(?>(?:[^\"\\\n]|\\.)*)\"|'(?>(?:[^'\\\n]|\\.)*)'|url\([^)\n]*+\)|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?|(//[^\n]*+)"
 )
-_FRONT = re.compile(r"\A\s*+---[ \t]*+\n(.*?\n)---[ \t]*+$", re.DOTALL | re.MULTILINE)
+_FRONT = re.compile(r"\A\s*+---[ \t\r]*+\n(.*?\n)---[ \t\r]*+$", re.DOTALL | re.MULTILINE)
 _FENCE = re.compile(
-    r"^ {0,3}(`{3,}|~{3,})[ \t]*(\w+)?[^\n]*\n(.*?)(?:^ {0,3}\1[ \t]*$|\Z)"
+    r"^ {0,3}(`{3,}|~{3,})[ \t]*(\w+)?[^\n]*\n(.*?)(?:^ {0,3}\1[ \t\r]*$|\Z)"
     r"|(?<!`)`[^`\n]+`(?!`)",
     re.DOTALL | re.MULTILINE,
 )
 """Blocks of code, and code in a line, which is an example of something."""
-_MODULE_CODE = re.compile(r"^(?:import|export)\s.*?(?:\n[ \t]*\n|\Z)", re.DOTALL | re.MULTILINE)
+_MODULE_CODE = re.compile(r"^(?:import|export)\s.*?(?:\n[ \t\r]*\n|\Z)", re.DOTALL | re.MULTILINE)
 _MARKS = re.compile(
     r"\{\{!?--()(?>(?:[^{-]|-(?!-\}\})|\{(?!\{!?--))*)--\}\}|\{#()(?>(?:[^{#]|#(?!\})|\{(?!#))*)#\}"  # comments
     r"|<%#()(?>(?:[^<%]|%(?!>)|<(?!%))*)%>"
@@ -199,7 +196,10 @@ _SIGIL = re.compile(r"\s*(?:[#:/@]\w*+(?:\s+if\b)?|\.\.\.)")
 _BOUND = re.compile(r"(?:bind)?:|[vx]-|[@\[(*]|on[a-z]+$")
 """How the name of an attribute begins whose value is an expression: of Vue, Alpine, Angular, HTML."""
 _JSON = re.compile(r"\s*(?:\{|\[[\s\[{]*)\s*[\"']")
-_QUOTE = re.compile("[\"'`]")
+_MAY_NAME = re.compile(r"[\"'`]|\bfrom\b")
+"""What stands in code that may name an icon."""
+_ADDRESS = re.compile(r"(?i:url\(\s*|([\"']))((?:\\.|(?(1)(?!\1)[^\\]|[^\\)\s]))*)", re.DOTALL)
+"""Of a style sheet, as it stands."""
 _MOCKS = (".mock", ".doMock", ".unmock", ".requireActual", ".importActual", ".requireMock", ".importMock")
 _SCRIPT = (
     "(string) @string (template_string) @string (array) @array (call_expression) @call (pair) @pair (comment) @comment"
@@ -273,6 +273,8 @@ class _Reader:
                 self.expression((start, end))
             case "style":
                 self.style(start, end)
+            case "markup" if is_whole:
+                self.page()
             case "markup":
                 self.markup(self.source, start, end, depth=0)
 
@@ -318,7 +320,7 @@ class _Reader:
             nodes = nodes if other.has_error else others
         wrong = (one.byte_range for one in nodes.get("wrong", ()) if is_whole and self.code.error is None)
         self.code.error = min(
-            (start + at for at, end in wrong if _QUOTE.search(source, at, end)), default=self.code.error
+            (start + at for at, end in wrong if _MAY_NAME.search(source, at, end)), default=self.code.error
         )
         _Script(self, start, nodes).read({}, depth=0)
 
@@ -376,10 +378,10 @@ class _Reader:
                         (CONTENT, elements[node.start_byte]),
                     )
                 )
-        is_built = self.suffix in (".vue", ".svelte")  # and must be valid
         for kind in ("script", "style"):
-            for raw in nodes.get(kind, ()):
-                self.part(kind, start + raw.start_byte, start + raw.end_byte, is_whole=is_built)
+            for raw in nodes.get(kind, ()):  # of what is built, all must be valid
+                first, last = start + raw.start_byte, start + raw.end_byte
+                self.part(kind, first, last, is_whole=self.suffix in (".vue", ".svelte"))
         for (at, _), inside in regions:
             self.expression(inside, *owned.get(at, ("", _NONE)), depth=depth)
 
@@ -419,13 +421,10 @@ class _Reader:
         tokens = tinycss2.parse_component_value_list(sheet, skip_comments=True)
         for token in tokens:
             tokens += getattr(token, "content", None) or getattr(token, "arguments", None) or ()
-            at = (
-                sheet.find(token.value, (lines[token.source_line - 1] + token.source_column - 1))
-                if token.type in ("string", "url")
-                else -1
-            )
-            if at != -1:
-                self.code.texts.append(Text(start + at, self.text[start + at : start + at + len(token.value)], "url"))
+            at = lines[token.source_line - 1] + token.source_column - 1
+            if token.type in ("string", "url") and (found := _ADDRESS.match(sheet, at)):
+                text = self.text[start + found.start(2) : start + found.end(2)]
+                self.code.texts.append(Text(start + found.start(2), text, "url"))
 
     def find_members(self) -> None:
         """Find what of modules is used by the names that the modules have here."""
@@ -539,7 +538,19 @@ class _Script:
                     names.append(self._specifier(one))
         form: Form = "export" if node.type == "export_statement" else "import"
         is_type = any(one.type == "type" for one in node.children)
-        return self._import(module, form, node, (names, whole), is_type=is_type) if module else None
+        return (
+            Import(
+                self.said(module)[1:-1],
+                self.span(module)[0] + 1,
+                form,
+                self.span(node),
+                tuple(names),
+                whole,
+                is_type=is_type,
+            )
+            if module
+            else None
+        )
 
     def _specifier(self, node: Node) -> Specifier:
         """Read `type Bell as Ring`, `Bell: Ring`, `Bell`; a name alone is that of the default."""
@@ -567,7 +578,7 @@ class _Script:
         method = function and function.child_by_field_name("property")
         name = self.said(function) if function and function.type in ("identifier", "import") else ""
         return f".{self.said(method)}" if method else name, next(
-            iter(arguments.named_children if arguments else ()), None
+            (one for one in (arguments.named_children if arguments else ()) if one.type != "comment"), None
         )
 
     def _call(self, node: Node) -> Import | None:
@@ -575,16 +586,15 @@ class _Script:
         `import("x").then((m) => m.Bell)`.
         """
         name, module = self._called(node)
-        if not module or module.type != "string" or name not in (*_MOCKS, "import", "require"):
+        if not module or not module.type.endswith("string") or name not in (*_MOCKS, "import", "require"):
             return None
-        form: Form = "mock" if name in _MOCKS else "call"
         user, span, taken, scope = node.parent, node, self._pattern(None), None
-        while user and user.type in ("await_expression", "parenthesized_expression", "as_expression"):
+        while user and re.match("(?:await|parenthesized|as|satisfies|non_null|ternary|binary)_", user.type):
             user = user.parent
         around = user.parent if user else None
-        match user.type if user and form == "call" else "":
-            case "arguments" if self._called(around)[0] in _MOCKS:  # `vi.mock(import("x"))`
-                form = "mock"
+        # `vi.mock(import("x"))`
+        form: Form = "mock" if name in _MOCKS or self._called(around)[0] in _MOCKS else "call"
+        match user.type if user and (form == "call" or "Actual" in name) else "":
             case "variable_declarator" if user and around and (block := around.parent):
                 span, taken = user, self._pattern(user.child_by_field_name("name"))
                 scope = self.span(block) if block.type != "program" else None
@@ -599,20 +609,9 @@ class _Script:
                 ]
                 span, taken = (node, self._pattern(parameter)) if then else (user, ([*map(self._specifier, said)], ""))
                 scope = self.span(then) if then else None
-        return self._import(module, form, span, taken, scope=scope)
-
-    def _import(
-        self,
-        module: Node,
-        form: Form,
-        node: Node,
-        taken: tuple[Sequence[Specifier], str] = ((), ""),
-        *,
-        scope: Span | None = None,
-        is_type: bool = False,
-    ) -> Import:
-        start, whole = self.base + module.start_byte + 1, taken[1]
-        return Import(self.said(module)[1:-1], start, form, self.span(node), tuple(taken[0]), whole, scope, is_type)
+        return Import(
+            self.said(module)[1:-1], self.span(module)[0] + 1, form, self.span(span), tuple(taken[0]), taken[1], scope
+        )
 
 
 def _values(node: Node | None) -> Iterator[Node]:
@@ -620,7 +619,7 @@ def _values(node: Node | None) -> Iterator[Node]:
     pending = [node] if node else []
     for one in pending:
         operator = one.child_by_field_name("operator")
-        if one.type in ("string", "template_string"):
+        if one.type.endswith("string"):
             yield one
         pending += one.named_children if one.type in _AROUND_VALUES else ()
         pending += filter(

@@ -239,14 +239,59 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
         {"a.tsx": 'import { DynamicIcon as D } from "lucide-react/dynamic";\nconst a = <D name="belll" />;'},
         *((), ('a.tsx:2:20: lucide has no icon "belll"; near: bell',), ""),
     ),
-    "patterns of files, signs of HTML": (
+    "patterns of files, signs of HTML, of CSS, and of strings": (
         {
-            "icons/a'b.svg": SVG,
-            "icons/x.svg": SVG,
+            **{f"icons/{stem}.svg": SVG for stem in ("a'b", "x", "b c", "d(e)", "f g", "h-1", "\u00fc i")},
             "a.html": '<img src="icons/a&#39;b.svg">',
-            "b.ts": 'import.meta.glob("./icons/x*.svg")',
+            "b.ts": 'import.meta.glob("./icons/x*.svg"); const h = `./icons/h-${n}.svg`, u = "icons/\\u00fc i.svg"',
+            "c.css": "a { mask: url(icons/b\\ c.svg), url(\"icons/d\\(e).svg\"), url('icons/f\\20 g.svg') }\n"
+            "b { mask: url(./icons/j\\ k.svg) }",
         },
-        *(("--icons", "icons"), (), ""),
+        ("--icons", "icons"),
+        ('c.css:2:15: there is no file "./icons/j\\ k.svg"',),
+        "",
+    ),
+    "all of a folder, what loaders are asked for, and what a test imports": (
+        {
+            "icons/a b.svg": SVG,
+            "a.js": 'require.context("./icons", false, /svg$/); require("!!raw-loader!./icons/a.svg")',
+            "b.test.js": 'import a from "./icons/c.svg"; const b = "./icons/d.svg"',
+        },
+        ("--icons", "icons"),
+        (
+            'a.js:1:66: there is no file "./icons/a.svg"; near: a b.svg',
+            'b.test.js:1:16: there is no file "./icons/c.svg"',
+        ),
+        "",
+    ),
+    "packages that the project calls otherwise, and those of its workspace": (
+        {
+            "package.json": '{"dependencies": {"old": "npm:lucide-react@0.2", "lost": "npm:lucide-react"}}',
+            "node_modules/old/index.d.ts": OLDER["node_modules/lucide-react/index.d.ts"],
+            "packages/ui/package.json": '{"name": "@acme/ui", "main": "./dist/index.js"}',
+            "packages/ui/src/index.ts": 'export * from "lucide-react"',
+            "a.ts": 'import { House } from "old"; import { House as A, Hous } from "lost";',
+            "b.ts": 'import { Hom } from "@acme/ui"',
+        },
+        (),
+        (
+            'a.ts:1:10: lucide has no icon "House"; near: Home',
+            'a.ts:1:51: lucide has no icon "Hous"; near: House',
+            'b.ts:1:10: lucide has no icon "Hom"; near: Home',
+        ),
+        "",
+    ),
+    "Font Awesome 4, a module of no icon, brands that are gone": (
+        {
+            "a.html": '\ufeff<i class="fa fa-github fa-bar-chart-o"></i><i class="fa fa-hoome"></i>',
+            "b.ts": 'import A from "@fortawesome/free-solid-svg-icons/fHouse"; import { Github } from "lucide-react"',
+        },
+        (),
+        (
+            'a.html:1:57: fa6-solid has no icon "hoome"; near: fa-house',
+            'b.ts:1:50: fa6-solid has no icon "fHouse"; near: faHouse',
+        ),
+        "",
     ),
     "strings that may be no icons": (
         {"a.ts": 'const t = ["mdi:10", "mdi:hover"]', "a.test.ts": 'const t = ["mdi:test", "mdi:home"]'},

@@ -144,10 +144,27 @@ def _names(text: str, path: str = "App.tsx") -> list[tuple[str, str, str]]:
             "<script>let { a = 'mdi:x' }: B = $props();</script>{#snippet b(c: D)}<A icon='mdi:bell'/>{/snippet}",
             [("mdi:x", "mdi", "x"), ("mdi:bell", "mdi", "bell")],
         ),
+        ('lazy(() => import(/* chunk: "a" */ `@mui/icons-material/Home`))', [("Home", "ic", "baseline-home")]),
+        (
+            'const { Bell } = a ? require("lucide-react") : b, { X } = jest.requireActual("lucide-react")',
+            [("Bell", "lucide", "bell"), ("X", "lucide", "x")],
+        ),
+        (
+            '<FontAwesomeIcon icon={["fal", "fa-dove"]} /><FontAwesomeIcon icon="fa-house" />',
+            [("fa-dove", "fa6-light", "dove"), ("fa-house", "fa6-solid", "house")],
+        ),
+        *(
+            (code.replace("\n", "\r\n"), [("mdi:x", "mdi", "x"), ("mdi:home", "mdi", "home")])
+            for code in (
+                "---\nconst a = 'mdi:x'\n---\n<Icon icon='mdi:home'/>",
+                "```ts\nconst a = 'mdi:x'\n```\n<Icon icon='mdi:home'/>",
+                "\nexport const a = 'mdi:x'\n\n# it's\n<Icon icon='mdi:home'/>",
+            )
+        ),
     ],
 )
 def test_each_form_is_read(code: str, found: list[tuple[str, str, str]]) -> None:
-    assert _names(code, "a.svelte" if code[0] == "<" else "a.tsx") == found
+    assert _names(code, {"<": "a.svelte", "-": "a.astro", "`": "a.md", "\r": "a.mdx"}.get(code[0], "a.tsx")) == found
 
 
 def test_what_stands_in_comments_names_nothing() -> None:
@@ -169,12 +186,15 @@ def test_a_name_that_is_put_together_while_it_runs_is_listed_and_not_guessed() -
     found, declared = (
         scan(
             "<Icon icon={`mdi:${name}`} /> ; import * as I from 'lucide-react'; I[name];"
-            "load(() => import('react-icons/fa6'), pick); import * as All from '@tabler/icons-react'; show(All)",
+            "load(() => import('react-icons/fa6'), pick); import * as All from '@tabler/icons-react'; show(All);"
+            "import(`lucide-react/icons/${name}`)",
             path=path,
         )
         for path in ("a.tsx", "a.d.ts")
     )
-    assert [one.text for one in found.computed] == ["mdi:${name}", "I[name]", "react-icons/fa6", "@tabler/icons-react"]
+    assert [one.text for one in found.computed] == [
+        *("mdi:${name}", "I[name]", "react-icons/fa6", "@tabler/icons-react", "lucide-react/icons/${name}")
+    ]
     assert found.references == declared.computed == []
 
 
