@@ -46,7 +46,9 @@ class Targets:
         nothing is.
         """
         kind = ecosystem(module)
-        found = self.component(candidate, kind) if kind else f"what {module} exports is no component by itself"
+        found = (
+            self.component(candidate, kind) if kind else f"no components of React, Vue or Svelte are known of {module}"
+        )
         if not kind or isinstance(found, str):
             return found
         if found.weight is not None:

@@ -220,7 +220,12 @@ _NO_VALUES = frozenset((
     "import_specifier", "import_clause", "namespace_import", "jsx_opening_element", "jsx_closing_element",
     "jsx_self_closing_element", "member_expression",
 ))  # fmt: skip
-"""In which a name is declared, is an element, or only something of it is taken."""
+"""In which a name is imported, is an element, or only something of it is taken."""
+_DECLARES = frozenset((
+    "variable_declarator", "function_declaration", "class_declaration", "required_parameter", "optional_parameter",
+    "arrow_function", "object_assignment_pattern", "assignment_pattern",
+))  # fmt: skip
+"""What begins with a name that is declared."""
 _QUERIES = {
     "typescript": _SCRIPT,
     "tsx": f"{_SCRIPT} (jsx_opening_element) @tag (jsx_self_closing_element) @tag (jsx_element) @element",
@@ -534,8 +539,9 @@ class _Script:
     def values(self, names: Container[str]) -> Iterator[tuple[str, int]]:
         """Yield where some names are values."""
         for node in self.nodes.get("name", ()):
-            if (name := self.said(node)) in names and (node.parent is None or node.parent.type not in _NO_VALUES):
-                yield name, self.base + node.start_byte
+            if (name := self.said(node)) in names and (around := node.parent) and around.type not in _NO_VALUES:
+                is_declared = around.type in _DECLARES and around.named_children[0] == node
+                yield from [] if is_declared else [(name, self.base + node.start_byte)]
 
     def _statement(self, node: Node) -> Import | None:
         """Read what an import or an export takes of a module."""

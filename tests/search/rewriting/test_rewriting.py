@@ -191,7 +191,8 @@ HANDED_ON = {
     'import { FaHouse } from "react-icons/fa6";\nconst a: IconType = FaHouse;',
 }
 NOT_HANDED_ON = {
-    "an element, a key, a word": f"{FACE}a(<Face />, {{ Face: 1 }}, b.Face, 'Face', \"is Face\"); // Face",
+    "an element, a key, a word, another of its name": f"{FACE}a(<Face />, {{ Face: 1 }}, b.Face, 'is Face'); // Face\n"
+    "const f = (Face) => 1;",
     "to what asks for no type of its package": 'import { FaHouse } from "react-icons/fa6";\nconst a = FaHouse;',
 }
 BY_HAND = {
