@@ -91,20 +91,9 @@ def open_side(opened: Opened, key: str) -> Side:
 
 SPREADS = 1.75
 """Log-odds that a spread of the pictures' likeness counts where sources compete for one target."""
+_PICTURES, _WORDS, _FUSED, _NAMES, _RIVALS = 0.8, 0.8, 1.3, 1.3, 0.3
+"""What a spread of each counts."""
 _ROWS_AT_ONCE = 128
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """What speaks for each icon of the target set to stand for one source icon; (n targets,) each."""
-
-    pictures: Floats
-    words: Floats
-    fused: Floats
-    names: Floats
-    """How well the source's picture fits the target's name."""
-    rivals: Floats
-    """Log share of this source among all of its set that look like the target."""
 
 
 class Target:
@@ -123,17 +112,20 @@ class Target:
         self._names: Floats = np.asarray(vectors[[places[row.words] for row in side.rows]], np.float32)
         """What the icons of the set are called, encoded, (n, dim)."""
 
-    def compare(self, source: Side, rows: Sequence[int]) -> Iterator[Compared]:
-        """Compare some icons of a source set, by their rows, in their order."""
+    def compare(self, source: Side, rows: Sequence[int]) -> Iterator[Floats]:
+        """All that speaks for each target to stand for some icons of a source set, (n targets,) each, in log-odds."""
         likeness, both = spread_of(source.pictures, self.side.pictures), spread_of(source.fused, self.side.fused)
         naming, crowd = spread_of(source.pictures, self._names), _crowd(likeness, source.pictures, self.side.pictures)
         for first in range(0, len(rows), _ROWS_AT_ONCE):
             some = np.asarray(rows[first : first + _ROWS_AT_ONCE])
             pictures = likeness.of(source.pictures[some] @ self.side.pictures.T)
             fused = both.of(source.fused[some] @ self.side.fused.T)
-            names, rivals = naming.of(source.pictures[some] @ self._names.T), np.float32(SPREADS) * pictures - crowd
-            for number, words in enumerate(self.spoken([source.rows[row].words for row in some.tolist()])):
-                yield Compared(pictures[number], words, fused[number], names[number], rivals[number])
+            names = naming.of(source.pictures[some] @ self._names.T)  # how well the pictures fit the targets' names
+            # the log share of each among all of its set that look like the target
+            rivals = np.float32(SPREADS) * pictures - crowd
+            for n, words in enumerate(self.spoken([source.rows[row].words for row in some.tolist()])):
+                evidence = _PICTURES * pictures[n] + _WORDS * words + _FUSED * fused[n]
+                yield np.asarray(evidence + _NAMES * names[n] + _RIVALS * rivals[n], np.float32)
 
     def spoken(self, names: Sequence[str]) -> Iterator[Floats]:
         """Evidence of names as queries, (n targets,) each, in log-odds."""
@@ -159,7 +151,6 @@ def _crowd(spread: Spread, sources: Floats, targets: Floats) -> NDArray[np.float
     return np.asarray(np.log(total), np.float32)
 
 
-_PICTURES, _WORDS, _FUSED, _NAMES, _RIVALS = 0.8, 0.8, 1.3, 1.3, 0.3
 N_CANDIDATES = 4
 """The best one, and three that come next."""
 _LOOKED_AT = 64
@@ -173,18 +164,6 @@ BY_BOTH: Surety = (0.34, 0.32, -7.87)
 BY_WORDS: Surety = (0.51, 1.39, -5.26)
 DOUBTFUL = 0.8
 """Below this probability a stand-in is marked: of 11 wrong ones among those 215, 9 lie below it."""
-
-
-def evidence_of(compared: Compared) -> Floats:
-    """All that speaks for each target, (n targets,)."""
-    return np.asarray(
-        _PICTURES * compared.pictures
-        + _WORDS * compared.words
-        + _FUSED * compared.fused
-        + _NAMES * compared.names
-        + _RIVALS * compared.rivals,
-        np.float32,
-    )
 
 
 def best_of(

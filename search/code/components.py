@@ -1,7 +1,7 @@
 """Components of a set, for those of others, and for elements that draw what is imported: `<FontAwesomeIcon>`."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -41,13 +41,21 @@ class Targets:
         except IconsError:
             return f"{self._frameworks[kind].packages[0]} does not export {candidate.name.key}"
 
-    def in_place_of(self, candidate: Candidate, module: str) -> Export | str:
-        """What is imported in place of a component of another package; or why nothing is."""
+    def in_place_of(self, candidate: Candidate, module: str, shown: Container[str]) -> Export | str:
+        """What is imported in place of a component of another package that elements show with some attributes; or why
+        nothing is.
+        """
         kind = ecosystem(module)
-        found = self.component(candidate, kind) if kind else f"what {module} exports is no component by itself"
-        if isinstance(found, Export) and found.weight is not None:
+        found = (
+            self.component(candidate, kind) if kind else f"no components of React, Vue or Svelte are known of {module}"
+        )
+        if not kind or isinstance(found, str):
+            return found
+        if found.weight is not None:
             return f'{found.name} of {found.module} takes weight="{found.weight}" where it is used'
-        return found
+        alone = [*words("alone_in_material" if package_of(module) in words("material") else "alone")]
+        alone += [] if "size=" in self._frameworks[kind].look["size"] else ["size"]
+        return next((f'"{one}" is of the old component alone' for one in alone if one in shown), found)
 
     def sized(self, kind: str, size: str) -> str:
         """How a component is told its size, a CSS length."""

@@ -22,7 +22,7 @@ from indexer.languages.words import normalise, printable
 from indexer.library.bundled import bundled
 from indexer.library.named import read_list, text_of
 from indexer.reports.terminal import Progress
-from search.code.compare import BY_BOTH, BY_WORDS, DOUBTFUL, Target, best_of, evidence_of, open_side
+from search.code.compare import BY_BOTH, BY_WORDS, DOUBTFUL, Target, best_of, open_side
 from search.code.known import KnownIcons
 from search.code.names import Reference
 from search.drawings.frameworks import iconify_sets
@@ -217,7 +217,7 @@ def _map(opened: Opened, sources: Sequence[Name], key: str, progress: Progress) 
         there = [source for source in sources if source.set == set_key and source.name in side.by_name]
         rows = [side.by_name[source.name] for source in there]
         for source, row, one in zip(there, rows, target.compare(side, rows) if rows else (), strict=True):
-            best = best_of(evidence_of(one), target.side, BY_BOTH, look=side.own_look(row), name=source.name)
+            best = best_of(one, target.side, BY_BOTH, look=side.own_look(row), name=source.name)
             take(source, side.rows[row].image_id, *best)
     unseen = [source for source in sources if source not in found]
     for source, evidence in zip(unseen, target.spoken([normalise(source.name) for source in unseen]), strict=True):

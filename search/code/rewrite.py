@@ -3,7 +3,7 @@
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from pathlib import Path
@@ -14,12 +14,22 @@ from indexer.library.durable import replace_file
 from indexer.library.named import why_kept
 from indexer.reports.terminal import Progress
 from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, spelt, whole_line
-from search.code.files import Project, code_files, design_of, modules, package_of, read_code, tables, words
+from search.code.files import (
+    Project,
+    code_files,
+    components_of,
+    design_of,
+    modules,
+    package_of,
+    read_code,
+    tables,
+    words,
+)
 from search.code.known import KnownIcons
 from search.code.map import Candidate, IconMapping, Mapped, Name
 from search.code.names import Reference, Scanned, scan_file
 from search.code.syntax import Import, Span, Specifier
-from search.drawings.frameworks import Export, iconify_key
+from search.drawings.frameworks import iconify_key
 from search.engine import SearchEngine
 
 Fate = Literal["changed", "doubtful", "by hand"]
@@ -158,7 +168,8 @@ def rewrite(
 ) -> Rewritten:
     """Put stand-ins into the text of files; writes nothing."""
     stands, targets = {one.source: one for one in mapped.mappings}, Targets(engine, mapped.to)
-    rewriters = [_Rewriter(one, targets, stands, also_doubtful=also_doubtful) for one in code]
+    typed = {*words("material"), *(package for one in code for package in _typed(one.scanned))}
+    rewriters = [_Rewriter(one, targets, stands, typed, also_doubtful=also_doubtful) for one in code]
     looked_up = {key: where for one in rewriters for key, where in one.looked_up()}
     changes, places, packages = list[Change](), list[Place](), set[str]()
     for number, one in enumerate(rewriters, start=1):
@@ -179,6 +190,16 @@ def rewrite(
     return Rewritten(changes, places, sorted(packages))
 
 
+def _typed(file: Scanned) -> Iterator[str]:
+    """Packages of which code names types, or more than icons: what takes a component may ask for its attributes."""
+    asked = {local for local, at in file.code.values if file.text.endswith("typeof ", 0, at)}
+    for one in file.code.imports:
+        components = components_of(one.module)
+        others = components.others if components else ()
+        if one.is_type or any(name.is_type or name.local in asked or name.name in others for name in one.names):
+            yield package_of(one.module)
+
+
 _LOOKED_UP = ("pair", "class fa")
 """Forms that name what Font Awesome's library has registered."""
 _SCRIPT = re.compile(r"<script\b|^[ \t]*(?:```|~~~)", re.MULTILINE)
@@ -196,9 +217,16 @@ class _Rewriter:
     """What is changed in one text: `text[start:end]` becomes another, by start and end; and what can't be, safely."""
 
     def __init__(
-        self, file: CodeRead, targets: Targets, stands: Mapping[Name, IconMapping], *, also_doubtful: bool
+        self,
+        file: CodeRead,
+        targets: Targets,
+        stands: Mapping[Name, IconMapping],
+        typed: Container[str],
+        *,
+        also_doubtful: bool,
     ) -> None:
         self.file, self.code, self.targets = file, file.scanned.code, targets
+        self.typed, self.also_doubtful = typed, also_doubtful
         self.path, self.text = file.scanned.path, file.scanned.text
         self.edits, self.packages = dict[Span, str](), set[str]()
         self.places, self.candidates = dict[int, Place](), dict[int, Candidate]()
@@ -228,7 +256,7 @@ class _Rewriter:
         self.drawings.rewrite({start: f"{where} looks it up by its name" for start, where in wheres.items() if where})
         self.edits |= self.drawings.edits
         for start, why in self.drawings.refused.items():
-            self._refuse(start, why)
+            self._tell(start, "by hand", why)
         candidates = {start: to for start, to in self.candidates.items() if start not in self.drawings.drawn}
         imported = {
             start: to for start, to in candidates.items() if self.places[start].reference.form.startswith("import ")
@@ -238,10 +266,13 @@ class _Rewriter:
         self._replace_imported(imported)
         for start in imported:
             is_of_whole = self.text[max(0, start - 1)] in ".\"'"
-            self._refuse(start, "it is taken from a whole module" if is_of_whole else "it is loaded while running")
+            self._tell(
+                start, "by hand", "it is taken from a whole module" if is_of_whole else "it is loaded while running"
+            )
 
-    def _refuse(self, start: int, why: str) -> None:
-        self.places[start] = self.places[start]._replace(fate="by hand", why=why)
+    def _tell(self, start: int, fate: Fate, why: str) -> None:
+        """Note what becomes of a place."""
+        self.places[start] = self.places[start]._replace(fate=fate, why=why)
 
     def _replace_imported(self, candidates: dict[int, Candidate]) -> None:
         """Rewrite statements, by the starts of what is replaced; what stands in none stays among these."""
@@ -268,8 +299,7 @@ class _Rewriter:
 
     def _parted(self, of: Import, candidates: dict[int, Candidate]) -> tuple[list[Specifier], list[tuple[str, str]]]:
         """Which names of a statement stay, and which are of another module: that, and how they are written there."""
-        between, kept, moved = self.text[of.span[0] : of.start], [], []
-        own = {*words("alone_in_material" if package_of(of.module) in words("material") else "alone")}
+        between, moved = self.text[of.span[0] : of.start], dict[Specifier, tuple[str, str]]()
         names = [one for one in of.names if one.start not in self.drawings.gone]
         # A module of one icon is named by its path; its default may have several names.
         in_path = range(of.start, of.end) if any(one.name == "default" for one in names) else ()
@@ -278,18 +308,29 @@ class _Rewriter:
         for name in names:
             start = path if name.name == "default" and name.start not in candidates else name.start
             target = of_path if start == path else candidates.pop(start, None)
-            shown = (bare(said) for one in self.code.elements if one.name == name.local for said in one.attributes)
-            alone = sorted(own.intersection(shown))
-            export = self.targets.in_place_of(target, of.module) if target else ""
-            if isinstance(export, Export) and (alone or "/*" in between or "//" in between):
-                export = f'"{alone[0]}" is of the old component alone' if alone else "a comment is among the names"
-            if isinstance(export, Export):
-                moved.append((export.module, spelt(export, name.local)))
+            if target is None:
+                continue
+            shown = {bare(said) for one in self.code.elements if one.name == name.local for said in one.attributes}
+            export, why = self.targets.in_place_of(target, of.module, shown), self._handed_on(of, name)
+            if isinstance(export, str):
+                self._tell(start, "by hand", export)
+            elif "/*" in between or "//" in between:
+                self._tell(start, "by hand", "a comment is among the names")
+            elif why and not self.also_doubtful:
+                self._tell(start, "doubtful", f"{why}; --doubtful takes it")
             else:
-                kept.append(name)
-            if isinstance(export, str) and target:
-                self._refuse(start, export)
-        return kept, moved
+                self._tell(start, "changed", why)
+                moved[name] = export.module, spelt(export, name.local)
+        return [name for name in names if name not in moved], [*moved.values()]
+
+    def _handed_on(self, of: Import, name: Specifier) -> str:
+        """Where a component is handed on as a value, to what may ask for attributes of its package; "" for nowhere."""
+        package, values = package_of(of.module), [at for local, at in self.code.values if local == name.local]
+        values += [of.start] if of.form == "export" else []
+        if package not in self.typed or not values:
+            return ""
+        line = self.text.count("\n", 0, min(values)) + 1
+        return f"line {line} hands it on, and what takes it may ask for attributes of {package}"
 
     def _write(self, of: Import, kept: Sequence[Specifier], added: dict[str, list[str]]) -> None:
         """Write a statement with the names that it keeps, and others behind it for what other modules have."""
@@ -331,7 +372,7 @@ class _Rewriter:
         if key and named and one.is_certain:
             self.edits[named.span()] = f"{key.prefix}{named[1]}{key.name}"
         else:
-            self._refuse(one.start, why if one.is_certain else "it may be something else than an icon")
+            self._tell(one.start, "by hand", why if one.is_certain else "it may be something else than an icon")
 
 
 def diff_of(change: Change) -> Iterator[str]:

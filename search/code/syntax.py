@@ -134,6 +134,8 @@ class Code:
     comments: list[tuple[int, int]] = field(default_factory=list)
     exports: set[str] = field(default_factory=set)
     """Names that are exported."""
+    values: list[tuple[str, int]] = field(default_factory=list)
+    """Imported names where they are values, and no elements: handed on, given on, asked for their types."""
     error: int | None = None
     """Offset of the first place that no parser understood, and in which a name may stand."""
     is_given_up: bool = False
@@ -153,7 +155,7 @@ def parse(text: str, path: str) -> Code:
     )
     reader = _Reader(source, text, PurePath(path).suffix.lower())
     reader.part(kind_of(path), 0, len(source), is_whole=True)
-    reader.find_members()
+    reader.find_uses()
     return reader.code
 
 
@@ -212,7 +214,18 @@ _SCRIPT = (
     " (export_statement declaration: (_ (variable_declarator name: (identifier) @exported)))"
     " (export_statement declaration: (ambient_declaration (_ name: [(identifier) (type_identifier)] @exported)))"
     " (export_statement declaration: (ambient_declaration (_ (variable_declarator name: (identifier) @exported))))"
+    " (identifier) @name (shorthand_property_identifier) @name"
 )
+_NO_VALUES = frozenset((
+    "import_specifier", "import_clause", "namespace_import", "jsx_opening_element", "jsx_closing_element",
+    "jsx_self_closing_element", "member_expression",
+))  # fmt: skip
+"""In which a name is imported, is an element, or only something of it is taken."""
+_DECLARES = frozenset((
+    "variable_declarator", "function_declaration", "class_declaration", "required_parameter", "optional_parameter",
+    "arrow_function", "object_assignment_pattern", "assignment_pattern",
+))  # fmt: skip
+"""What begins with a name that is declared."""
 _QUERIES = {
     "typescript": _SCRIPT,
     "tsx": f"{_SCRIPT} (jsx_opening_element) @tag (jsx_self_closing_element) @tag (jsx_element) @element",
@@ -426,8 +439,10 @@ class _Reader:
                 text = self.text[start + found.start(2) : start + found.end(2)]
                 self.code.texts.append(Text(start + found.start(2), text, "url"))
 
-    def find_members(self) -> None:
-        """Find what of modules is used by the names that the modules have here."""
+    def find_uses(self) -> None:
+        """Find what of modules is used by the names that these have here, and which imported names are values."""
+        imported = {name.local for one in self.code.imports for name in one.names}
+        self.code.values += (value for script in self.scripts for value in script.values(imported))
         wholes: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
         for one in sorted((one for one in self.code.imports if one.whole), key=lambda one: one.scope or _EVERYWHERE):
             wholes[one.whole].append((*(one.scope or _EVERYWHERE), one.module))
@@ -519,6 +534,13 @@ class _Script:
             whole = self.said(node.child_by_field_name("value"))
             for one in self._pattern(node.child_by_field_name("name"))[0] if whole in wholes else ():
                 yield whole, True, (one.start, one.start + len(one.name))
+
+    def values(self, names: Container[str]) -> Iterator[tuple[str, int]]:
+        """Yield where some names are values."""
+        for node in self.nodes.get("name", ()):
+            if (name := self.said(node)) in names and (around := node.parent) and around.type not in _NO_VALUES:
+                if around.type not in _DECLARES or around.named_children[0] != node:
+                    yield name, self.base + node.start_byte
 
     def _statement(self, node: Node) -> Import | None:
         """Read what an import or an export takes of a module."""

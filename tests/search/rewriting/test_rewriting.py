@@ -21,6 +21,8 @@ STANDS = {
     "fa6-solid:star": "lucide:star",
     "fa6-solid:bell": "lucide:bell-plus",
     "fa6-solid:user": "lucide:map-pin",
+    "ic:baseline-home": "lucide:home",
+    "tabler:home": "lucide:home",
     "mdi:home": "lucide:home",
     "mdi:star": "lucide:star",
     "mdi:bell": "lucide:bell",
@@ -173,6 +175,26 @@ CASES = {
         'import { Home } from "lucide-react";\na(<Home size="0.75rem" />);',
     ),
 }
+FACE = 'import Face from "@mui/icons-material/Home";\n'
+HANDED_ON = {
+    "in an object": f"{FACE}const a = {{ icon: Face }};",
+    "by its own name": f"{FACE}const a = {{ Face }};",
+    "in a list": f"{FACE}const a = [Face];",
+    "to an element": f"{FACE}a(<Item icon={{Face}} />);",
+    "if something is so": f"{FACE}a(<Item icon={{on ? Face : undefined}} />);",
+    "where nothing is given": f"{FACE}const Item = ({{ Icon = Face }}) => <Icon />;",
+    "to a function": f"{FACE}styled(Face);",
+    "to all": f"{FACE}export {{ Face }};",
+    "as it is imported": 'export { default as Face } from "@mui/icons-material/Home";',
+    "for its type": 'import { FaHouse } from "react-icons/fa6";\nconst a = FaHouse;\nfunction b(c: typeof FaHouse) {}',
+    "where types of its package are named": 'import { type IconType } from "react-icons";\n'
+    'import { FaHouse } from "react-icons/fa6";\nconst a: IconType = FaHouse;',
+}
+NOT_HANDED_ON = {
+    "an element, a key, a word, another of its name": f"{FACE}a(<Face />, {{ Face: 1 }}, b.Face, 'is Face'); // Face\n"
+    "const f = (Face) => 1;",
+    "to what asks for no type of its package": 'import { FaHouse } from "react-icons/fa6";\nconst a = FaHouse;',
+}
 BY_HAND = {
     "an element with more than is known of a component": f"{HEAD}"
     "a(<FontAwesomeIcon icon={faHouse} spin />, <FontAwesomeIcon icon={on ? faHouse : faStar} />);",
@@ -180,6 +202,7 @@ BY_HAND = {
     "an element of no size that is known": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}} size={{n}} />, faStar);",
     "an element of which something is spread": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}} {{...b}} />, faStar);",
     "an attribute of the old component alone": 'import { FaHouse } from "react-icons/fa6"; a(<FaHouse title="b" />);',
+    "a width that is a colour elsewhere": 'import { IconHome } from "@tabler/icons-react"; a(<IconHome stroke="2" />);',
     "another package of Font Awesome": 'import fa from "@fortawesome/fontawesome";\n' + SOLID,
     "an element in a page that has no script": '<script>export default {};</script><font-awesome-icon icon="house" />',
     "two that would be one": f"{AWESOME}{SOLID.replace('Star', 'House as h')}"
@@ -212,7 +235,7 @@ def rewrite(engine: SearchEngine, tmp_path: Path) -> Rewrite:
     def run(files: dict[str, str], *, stands: dict[str, str] = STANDS, also_doubtful: bool = False) -> Rewritten:
         for name, text in files.items():
             (tmp_path / name).write_bytes(text.encode())
-        code = read_names(engine, [tmp_path], sets=["fa6-solid", "mdi", "map"], to="lucide")
+        code = read_names(engine, [tmp_path], sets=["fa6-solid", "mdi", "map", "ic", "tabler"], to="lucide")
         mapped = map_icons(engine, icons_named(code), "lucide", progress=lambda *_: None)
         choices = {source: Choice(target, is_doubtful=False) for source, target in stands.items()}
         chosen = choose(engine, mapped, choices)
@@ -247,6 +270,21 @@ def test_doubtful_ones_stay_unless_they_are_asked_for(rewrite: Rewrite) -> None:
     assert found.changes[0].after.startswith('x("mdi:account"); y("lucide:home")')
     forced = rewrite(code, also_doubtful=True)
     assert "mdi:" not in forced.changes[0].after and forced.changes[0].n_places == 2
+
+
+@pytest.mark.parametrize("code", HANDED_ON.values(), ids=HANDED_ON)
+def test_a_component_that_is_handed_on_is_doubtful(rewrite: Rewrite, code: str) -> None:
+    found = rewrite({"a.tsx": code})
+    assert found.changes == [] and [one.fate for one in found.places if one.to] == ["doubtful"]
+    assert any("hands it on" in one.why and "--doubtful" in one.why for one in found.places)
+    (change,) = rewrite({"a.tsx": code}, also_doubtful=True).changes
+    assert "lucide-react" in change.after and change.n_places == 1
+
+
+@pytest.mark.parametrize("code", NOT_HANDED_ON.values(), ids=NOT_HANDED_ON)
+def test_a_component_whose_uses_are_all_known_is_changed(rewrite: Rewrite, code: str) -> None:
+    (change,) = rewrite({"a.tsx": code}).changes
+    assert change.after.partition("\n")[2] == code.partition("\n")[2]
 
 
 def test_a_word_that_may_be_no_icon_and_one_that_nothing_stands_for_stay(rewrite: Rewrite) -> None:
