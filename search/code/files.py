@@ -92,8 +92,7 @@ def read_component(looks: Sequence[Look], component: str) -> list[tuple[str, str
 
 def spell_component(looks: Sequence[Look], name: str, *, like: str, sets: Sequence[str]) -> str | None:
     """Write a name as a component, in the look that another component has where that can be."""
-    fitting = [look for look in looks if look.set in sets]
-    liked_first = sorted(fitting, key=lambda look: look.read(like) is None)
+    liked_first = sorted((look for look in looks if look.set in sets), key=lambda look: look.read(like) is None)
     return next((spelt for look in liked_first if (spelt := look.spell(name))), None)
 
 

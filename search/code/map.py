@@ -161,8 +161,8 @@ def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]
     """
     if sets and not lines:
         return [name for key in sets for name in names_of_set(engine, key)]
-    stripped = dict.fromkeys(line.strip() for line in lines)
-    names = list(dict.fromkeys(_read(line, sets) for line in stripped if line and not line.startswith("#")))
+    named = [line.strip() for line in lines if line.strip()[:1] not in ("", "#")]
+    names = list(dict.fromkeys(_read(line, sets) for line in named))
     if not names:
         raise IconsError("no name to map; give some, as icons map home --from mdi --to lucide")
     if len(names) > MOST:
@@ -227,21 +227,20 @@ def _map(opened: Opened, sources: Sequence[Name], key: str, progress: Progress) 
 
 def mapped_json(mapped: Mapped) -> dict[str, Any]:
     """Spell it as one object."""
-    icons = [
-        {
-            "source": one.source.key,
-            "target": one.target.name.key if one.target else None,
-            "probability": round(one.probability, 3),
-            "is_doubtful": one.is_doubtful,
-            "is_chosen": one.is_chosen,
-            "by": "name" if one.image is None else "picture and name",
-            "others": [candidate.name.key for candidate in one.candidates[1:]],
-        }
-        for one in mapped.mappings
-    ]
     return {
         "to": mapped.to,
-        "icons": icons,
+        "icons": [
+            {
+                "source": one.source.key,
+                "target": one.target.name.key if one.target else None,
+                "probability": round(one.probability, 3),
+                "is_doubtful": one.is_doubtful,
+                "is_chosen": one.is_chosen,
+                "by": "name" if one.image is None else "picture and name",
+                "others": [candidate.name.key for candidate in one.candidates[1:]],
+            }
+            for one in mapped.mappings
+        ],
         "n_doubtful": len(mapped.doubtful),
         "n_without_picture": len(mapped.without_picture),
     }
@@ -334,7 +333,6 @@ def mapping_page(mapped: Mapped, pictures_of: Callable[[Sequence[int]], Iterable
 
 def _row(number: int, one: IconMapping, pictures: Mapping[int, bytes]) -> str:
     by = "" if one.image is not None or one.is_chosen else "<br>by name alone"
-    offered: list[Candidate | None] = [*one.candidates, None]
     candidates = (
         _CANDIDATE.format(
             group=f"g{number}",
@@ -343,7 +341,7 @@ def _row(number: int, one: IconMapping, pictures: Mapping[int, bytes]) -> str:
             picture=_picture(candidate.image, pictures) if candidate else '<span class="picture">&#8709;</span>',
             checked=" checked" if place == 0 else "",
         )
-        for place, candidate in enumerate(offered)
+        for place, candidate in enumerate([*one.candidates, None])
     )
     return _ROW.format(
         kind="doubtful" if one.is_doubtful else "chosen" if one.is_chosen else "sure-of",
