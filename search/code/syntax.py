@@ -285,8 +285,8 @@ class _Reader:
         front = _FRONT.match(self.source) if self.suffix == ".astro" else None
         if front:
             self.program(*front.span(1), is_whole=True)
-        fences = _FENCE.finditer(self.source) if self.suffix in (".md", ".mdx") else ()
-        fences = [one for one in fences if one[1] or self.suffix == ".md"]
+        found = _FENCE.finditer(self.source) if self.suffix in (".md", ".mdx") else ()
+        fences = [one for one in found if one[1] or self.suffix == ".md"]
         for fence in fences:
             self.part(KINDS.get(f".{fence[2]}") if fence[2] != "json" else None, *fence.span(3))
         self.code.examples += [fence.span() for fence in fences]

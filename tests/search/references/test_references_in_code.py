@@ -250,7 +250,7 @@ _PARTS = some.sampled_from([
 @settings(deadline=None)  # the first one reads tables
 @given(
     some.lists(_PARTS, max_size=60).map("".join),
-    some.sampled_from("a.tsx a.ts a.vue a.svelte a.astro a.php a.md a.mdx a.scss a.json".split()),
+    some.sampled_from(["a.tsx", "a.ts", "a.vue", "a.svelte", "a.astro", "a.php", "a.md", "a.mdx", "a.scss", "a.json"]),
 )
 def test_whatever_stands_there_offsets_are_of_the_text(text: str, name: str) -> None:
     assert all(text[one.start : one.end] == one.text for one in parse(text, name).texts)
