@@ -238,13 +238,15 @@ def _checked(
         *(own.findings(references) if own.project.folders else ()),
         *_too_many(by_family, max_sets),
     ]
-    counted = Counter(one.set for one in of_icons)
     n_files_of = Counter(key for key, _ in {(one.set, one.path) for one in of_icons})
     return Checked(
         n_files=n_files,
         n_references=len(references),
         findings=sorted(findings, key=lambda one: (one.path, one.line, one.column)),
-        sets=[SetUse(key, n, n_files_of[key], bool(known.set(key).own)) for key, n in counted.most_common()],
+        sets=[
+            SetUse(key, n, n_files_of[key], bool(known.set(key).own))
+            for key, n in Counter(one.set for one in of_icons).most_common()
+        ],
         mixed={path: sorted(found) for path, found in sorted(by_file.items()) if len(found) > 1},
         computed=computed,
         unknown=dict(
@@ -302,13 +304,16 @@ def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
         {"id": kind, "shortDescription": {"text": text}, "defaultConfiguration": {"level": _LEVELS.get(kind, "error")}}
         for kind, text in RULES.items()
     ]
-    runs = [
-        {
-            "tool": {"driver": {"name": "icons", "version": version("icons"), "rules": rules}},
-            "results": [_result(finding, base) for finding in checked.findings],
-        }
-    ]
-    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": runs}
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": {"name": "icons", "version": version("icons"), "rules": rules}},
+                "results": [_result(finding, base) for finding in checked.findings],
+            }
+        ],
+    }
 
 
 def _result(finding: Finding, base: Path) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """Components of a set, for those of others, and for elements that draw what is imported: `<FontAwesomeIcon>`."""
 
+import os
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from typing import NamedTuple
 
 from indexer.errors import IconsError
-from search.code.files import package_of, tables, words
+from search.code.files import installed_exports, package_of, tables, words
 from search.code.map import Candidate
 from search.code.names import Scanned
 from search.code.syntax import Element, Import, Span
@@ -32,24 +34,28 @@ class Targets:
         self.icon = cache(lambda candidate: named_icon(engine.show(candidate.id).hit))
         """What code needs of a candidate."""
 
-    def component(self, candidate: Candidate, kind: str) -> Export | str:
-        """What is imported as a component for a kind of applications; or why nothing is."""
+    def component(self, candidate: Candidate, kind: str, path: str) -> Export | str:
+        """What is imported as a component for a kind of applications, in a file; or why nothing is."""
         if kind not in self._frameworks:
             return f"no package is known that has {self._to} as components for {kind}"
         try:
-            return exported(self.icon(candidate), self._frameworks[kind])
+            export = exported(self.icon(candidate), self._frameworks[kind])
         except IconsError:
             return f"{self._frameworks[kind].packages[0]} does not export {candidate.name.key}"
+        module = tables()["newer"].get(export.module, export.module)
+        names = installed_exports(os.path.realpath(os.path.dirname(path)), module)  # noqa: PTH120
+        is_there = not names or export.name in names
+        return replace(export, module=module) if is_there else f"{module} as it is installed has no {export.name}"
 
-    def in_place_of(self, candidate: Candidate, module: str, shown: Container[str]) -> Export | str:
-        """What is imported in place of a component of another package that elements show with some attributes; or why
-        nothing is.
+    def in_place_of(self, candidate: Candidate, module: str, path: str, shown: Container[str]) -> Export | str:
+        """What is imported in a file in place of a component of another package that elements show with some
+        attributes; or why nothing is.
         """
         kind = ecosystem(module)
-        found = (
-            self.component(candidate, kind) if kind else f"no components of React, Vue or Svelte are known of {module}"
-        )
-        if not kind or isinstance(found, str):
+        if not kind:
+            return f"no components of React, Vue or Svelte are known of {module}"
+        found = self.component(candidate, kind, path)
+        if isinstance(found, str):
             return found
         if found.weight is not None:
             return f'{found.name} of {found.module} takes weight="{found.weight}" where it is used'
@@ -115,7 +121,7 @@ class Drawings:
     """The elements of one file that draw what is imported or registered, and what becomes of them."""
 
     def __init__(self, file: Scanned, candidates: Mapping[int, Candidate], targets: Targets) -> None:
-        self._text, self._code = file.text, file.code
+        self._text, self._code, self._path = file.text, file.code, file.path
         self._candidates, self._targets = candidates, targets
         is_vue, drawers = file.path.endswith(".vue"), tables()["drawers"]
         imported = [
@@ -164,7 +170,10 @@ class Drawings:
             if is_icon:
                 is_bound = value[:1] == "{" or not text.startswith(name, first)
                 condition, items = self._items(last - len(value) + is_bound, last - is_bound)
-                icons = {at: (item, self._targets.component(self._candidates[at], kind)) for at, item in items.items()}
+                icons = {
+                    at: (item, self._targets.component(self._candidates[at], kind, self._path))
+                    for at, item in items.items()
+                }
             elif name not in ("size", *words("dropped")):
                 why = why or ("" if _KEPT.match(name) else f'"{name}" is of {element.name} alone')
                 continue

@@ -148,13 +148,13 @@ class KnownIcons:
         """
         sets = list(self._sets(reference))
         here = [design_of(key) for key, known, _, _ in sets if known.own or key in words("listed")]
-        is_ligature = reference.form == "ligature"  # material-symbols holds, or keeps, all that ic does
-        is_here = {design_of(key) for key, *_ in sets if not (is_ligature and key == "ic")} <= set(here)
+        # material-symbols holds, or keeps, all that ic does
+        needed = {design_of(key) for key, *_ in sets if reference.form != "ligature" or key != "ic"}
         if _installed(reference) or not reference.is_component:
-            return bool(_installed(reference) or (here and is_here))
-        if here[:1] == [design_of(reference.set)] and _listed("exports", reference.module) and not is_here:
+            return bool(_installed(reference) or (here and needed <= {*here}))
+        if here[:1] == [design_of(reference.set)] and _listed("exports", reference.module) and not needed <= {*here}:
             return any(called for *_, called in sets) or self.is_refuted(reference)  # all that it exports is listed
-        return is_here and reference.module in modules()
+        return needed <= {*here} and reference.module in modules()
 
     def lacking(self, reference: Reference) -> str:
         """The first set that a text may mean and that is not here."""
@@ -225,8 +225,7 @@ def slip_of(name: str, names: Sequence[str]) -> tuple[str, float, int] | None:
     near = process.extract(
         name, names, scorer=OSA.distance, processor=str.lower, score_cutoff=max(1, len(name) // 5), limit=None
     )
-    letters = Counter(name.lower())
-    return min(near, key=lambda one: (one[1], (letters - Counter(one[0].lower())).total()), default=None)
+    return min(near, key=lambda one: (one[1], (Counter(name.lower()) - Counter(one[0].lower())).total()), default=None)
 
 
 def _looks(module: str) -> Sequence[Look]:

@@ -227,21 +227,20 @@ def _map(opened: Opened, sources: Sequence[Name], key: str, progress: Progress) 
 
 def mapped_json(mapped: Mapped) -> dict[str, Any]:
     """Spell it as one object."""
-    icons = [
-        {
-            "source": one.source.key,
-            "target": one.target.name.key if one.target else None,
-            "probability": round(one.probability, 3),
-            "is_doubtful": one.is_doubtful,
-            "is_chosen": one.is_chosen,
-            "by": "name" if one.image is None else "picture and name",
-            "others": [candidate.name.key for candidate in one.candidates[1:]],
-        }
-        for one in mapped.mappings
-    ]
     return {
         "to": mapped.to,
-        "icons": icons,
+        "icons": [
+            {
+                "source": one.source.key,
+                "target": one.target.name.key if one.target else None,
+                "probability": round(one.probability, 3),
+                "is_doubtful": one.is_doubtful,
+                "is_chosen": one.is_chosen,
+                "by": "name" if one.image is None else "picture and name",
+                "others": [candidate.name.key for candidate in one.candidates[1:]],
+            }
+            for one in mapped.mappings
+        ],
         "n_doubtful": len(mapped.doubtful),
         "n_without_picture": len(mapped.without_picture),
     }
@@ -336,7 +335,6 @@ def mapping_page(mapped: Mapped, pictures_of: Callable[[Sequence[int]], Iterable
 
 def _row(number: int, one: IconMapping, pictures: Mapping[int, bytes]) -> str:
     by = "" if one.image is not None or one.is_chosen else "<br>by name alone"
-    offered: list[Candidate | None] = [*one.candidates, None]
     candidates = (
         _CANDIDATE.format(
             group=f"g{number}",
@@ -345,7 +343,7 @@ def _row(number: int, one: IconMapping, pictures: Mapping[int, bytes]) -> str:
             picture=_picture(candidate.image, pictures) if candidate else '<span class="picture">&#8709;</span>',
             checked=" checked" if place == 0 else "",
         )
-        for place, candidate in enumerate(offered)
+        for place, candidate in enumerate([*one.candidates, None])
     )
     return _ROW.format(
         kind="doubtful" if one.is_doubtful else "chosen" if one.is_chosen else "sure-of",

@@ -21,7 +21,7 @@ from search.code.files import (
     tables,
     words,
 )
-from search.code.syntax import CONTENT, Code, Import, Text, parse
+from search.code.syntax import CONTENT, Code, Import, Span, Text, parse
 from search.drawings.frameworks import iconify_sets
 
 
@@ -149,7 +149,8 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
     called = {name.local: name.name for one in code.imports for name in one.names if any(_named_by(name.name))}
     for text in code.texts:
         original = called.get(text.element.name)
-        yield from _in_string(text._replace(element=text.element._replace(name=original)) if original else text)
+        meant = text._replace(element=text.element._replace(name=original)) if original else text
+        yield from _in_string(meant, code.examples)
 
 
 def _component(start: int, name: str, components: Components | None) -> Iterator[Reference]:
@@ -282,7 +283,7 @@ def _named_by(element: str) -> Sequence[str]:
     return next((said.split() for names, said in tables()["elements"].items() if element in names.split()), ("", ""))
 
 
-def _in_string(text: Text) -> Iterator[Reference]:
+def _in_string(text: Text, examples: Sequence[Span]) -> Iterator[Reference]:
     """Names in one string, in their order."""
     said, start, end = text.text, text.start, text.end
     is_computed, owner = bool(_PUT_TOGETHER.search(said)), text.owner.lower()
@@ -293,7 +294,8 @@ def _in_string(text: Text) -> Iterator[Reference]:
         yield found
     elif (key := _KEY.fullmatch(said)) and (key[1] in iconify_sets() or (is_icon and key[1] not in words("variants"))):
         yield Reference(
-            start, end, "iconify", key[1], key[2], is_certain=(is_icon or not (_is_common(key[1]) or key[2].isdigit()))
+            *(start, end, "svgIcon" if owner == "svgicon" else "iconify", key[1], key[2]),
+            is_certain=is_icon or not (_is_common(key[1]) or key[2].isdigit()),
         )
     elif (key := _COMPUTED_KEY.match(said)) and key[1] in iconify_sets() and (is_icon or not _is_common(key[1])):
         yield Reference(start, end, "iconify")
@@ -305,9 +307,10 @@ def _in_string(text: Text) -> Iterator[Reference]:
         for one in _OF_SRCSET.finditer(said):
             yield Reference(start + one.start(1), start + one.end(1), "file", name=one[1])
     elif (file := _FILE.fullmatch(meant)) and ":" not in file[1]:
-        is_address = (text.owner in words("addresses") or file[1].startswith(".")) and not text.is_example
+        is_address = text.owner in words("addresses") or file[1].startswith(".")
+        is_example = any(first <= start < last for first, last in examples)
         span = (start, end) if meant != said else (start + file.start(1), start + file.end(1))
-        yield Reference(*span, "file", name=file[1], is_certain=is_address)
+        yield Reference(*span, "file", name=file[1], is_certain=is_address and not is_example)
     else:
         yield from classes_in(text)
 

@@ -248,8 +248,7 @@ def write_picks(engine: SearchEngine, chosen: Sequence[tuple[str, Hit]], framewo
     Raises:
         IconsError: none can.
     """
-    icons: list[tuple[str, NamedIcon]] = []
-    refused: list[tuple[str, str]] = []
+    icons, refused = list[tuple[str, NamedIcon]](), list[tuple[str, str]]()
     for need, hit in chosen:
         try:
             icon = _read(engine, hit, framework)

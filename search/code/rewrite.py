@@ -105,10 +105,13 @@ def icons_named(files: Sequence[CodeRead]) -> list[Name]:
     return list(dict.fromkeys(name for file in files for _, name in file.named))
 
 
-def unread(files: Sequence[CodeRead]) -> Iterator[tuple[str, str]]:
+def unread(files: Sequence[CodeRead]) -> Mapping[str, str]:
     """Which files could not be read as a whole, and why."""
-    for one in (one.scanned for one in files if one.scanned.problem):
-        yield one.path, one.problem if one.text else f"is left as it is: {one.problem}"
+    return {
+        one.path: one.problem if one.text else f"is left as it is: {one.problem}"
+        for one in (file.scanned for file in files)
+        if one.problem
+    }
 
 
 COMPUTED = "the name is known to the running program alone"
@@ -311,7 +314,7 @@ class _Rewriter:
             if target is None:
                 continue
             shown = {bare(said) for one in self.code.elements if one.name == name.local for said in one.attributes}
-            export, why = self.targets.in_place_of(target, of.module, shown), self._handed_on(of, name)
+            export, why = self.targets.in_place_of(target, of.module, self.path, shown), self._handed_on(of, name)
             if isinstance(export, str):
                 self._tell(start, "by hand", export)
             elif "/*" in between or "//" in between:
@@ -371,6 +374,8 @@ class _Rewriter:
         ).search(self.text, one.end - len(one.set) - len("--") - len(one.name), one.end)
         if key and named and one.is_certain:
             self.edits[named.span()] = f"{key.prefix}{named[1]}{key.name}"
+            if one.form != "iconify" or self.path.endswith(".astro"):  # others load an icon by its name
+                self.packages.add(f"@iconify-json/{key.prefix}")
         else:
             self._tell(one.start, "by hand", why if one.is_certain else "it may be something else than an icon")
 
@@ -381,8 +386,8 @@ def diff_of(change: Change) -> Iterator[str]:
     shown = (path.relative_to(here) if path.is_relative_to(here) else change.path).as_posix().lstrip("/")
     # Lines as `patch` counts them: ended by line feeds alone.
     before, after = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (change.before, change.after))
-    for line in unified_diff(before, after, f"a/{shown}", f"b/{shown}"):
-        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+    lines = unified_diff(before, after, f"a/{shown}", f"b/{shown}")
+    yield from (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def write_changes(changes: Sequence[Change]) -> list[tuple[Path, str]]:
@@ -429,5 +434,5 @@ def rewritten_json(rewritten: Rewritten, code: Sequence[CodeRead]) -> dict[str, 
         "computed": [place for one, place in plain if one.why == COMPUTED],
         "packages": list(rewritten.packages),
         "n_found": len(plain),
-        "not_read": dict(unread(code)),
+        "not_read": unread(code),
     }

@@ -66,8 +66,6 @@ class Text(NamedTuple):
     """Whose attribute, or whose text it is."""
     before: str = ""
     """The string that stands before it in a list of two."""
-    is_example: bool = False
-    """Whether it stands in a block of code of a document."""
 
     @property
     def end(self) -> int:
@@ -132,6 +130,8 @@ class Code:
     """Elements with nothing but text in them."""
     elements: list[Element] = field(default_factory=list)
     comments: list[tuple[int, int]] = field(default_factory=list)
+    examples: list[Span] = field(default_factory=list)
+    """Blocks of code of a document, and whole pages in strings: whose files lie elsewhere."""
     exports: set[str] = field(default_factory=set)
     """Names that are exported."""
     values: list[tuple[str, int]] = field(default_factory=list)
@@ -176,6 +176,8 @@ _FENCE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 """Blocks of code, and code in a line, which is an example of something."""
+_ICON_OF_DOCUMENT = re.compile(r"^[ \t-]{0,40}([\w-]{0,40}icon):[ \t]+[\"']?([^\s\"'#]+)", re.MULTILINE)
+"""What YAML at the head of a document, or of a component in it, says."""
 _MODULE_CODE = re.compile(r"^(?:import|export)\s.*?(?:\n[ \t\r]*\n|\Z)", re.DOTALL | re.MULTILINE)
 _MARKS = re.compile(
     r"\{\{!?--()(?>(?:[^{-]|-(?!-\}\})|\{(?!\{!?--))*)--\}\}|\{#()(?>(?:[^{#]|#(?!\})|\{(?!#))*)#\}"  # comments
@@ -202,6 +204,8 @@ _MAY_NAME = re.compile(r"[\"'`]|\bfrom\b")
 """What stands in code that may name an icon."""
 _ADDRESS = re.compile(r"(?i:url\(\s*|([\"']))((?:\\.|(?(1)(?!\1)[^\\]|[^\\)\s]))*)", re.DOTALL)
 """Of a style sheet, as it stands."""
+_PAGE = re.compile(r"\s*<(?:!doctype|html)\b", re.IGNORECASE)
+"""How a whole page begins; one in a string lies where only the program knows."""
 _MOCKS = (".mock", ".doMock", ".unmock", ".requireActual", ".importActual", ".requireMock", ".importMock")
 _SCRIPT = (
     "(string) @string (template_string) @string (array) @array (call_expression) @call (pair) @pair (comment) @comment"
@@ -293,17 +297,17 @@ class _Reader:
 
     def page(self) -> None:
         """Read a file of markup, with the script at its head and the code in its fences."""
-        read: list[Span] = []
-        if self.suffix == ".astro" and (front := _FRONT.match(self.source)):
+        front = _FRONT.match(self.source) if self.suffix == ".astro" else None
+        if front:
             self.program(*front.span(1), is_whole=True)
-            read.append(front.span())
-        fences = _FENCE.finditer(self.source) if self.suffix in (".md", ".mdx") else ()
-        for fence in (one for one in fences if one[1] or self.suffix == ".md"):
-            n_before = len(self.code.texts)
+        found = _FENCE.finditer(self.source) if self.suffix in (".md", ".mdx") else ()
+        fences = [one for one in found if one[1] or self.suffix == ".md"]
+        for fence in fences:
             self.part(KINDS.get(f".{fence[2]}") if fence[2] != "json" else None, *fence.span(3))
-            self.code.texts[n_before:] = [one._replace(is_example=True) for one in self.code.texts[n_before:]]
-            read.append(fence.span())
-        source = _masked(self.source, read)
+        self.code.examples += [fence.span() for fence in fences]
+        source = _masked(self.source, [one.span() for one in (front, *fences) if one])
+        for said in _ICON_OF_DOCUMENT.finditer(source) if self.suffix in (".md", ".mdx") else ():
+            self.string(said.span(2), said[1], _NONE, "", depth=_DEEPEST)
         statements = [one.span() for one in _MODULE_CODE.finditer(source)] if self.suffix in (".mdx", ".marko") else []
         for span in statements:
             self.program(*span)
@@ -347,6 +351,7 @@ class _Reader:
         """Take a string; where it holds elements, these are read."""
         text = self.text[slice(*span)]
         if depth < _DEEPEST and re.search("<[A-Za-z]", text):
+            self.code.examples += [span] if _PAGE.match(text) else []
             self.markup(self.source, *span, depth=depth + 1)
         else:
             self.code.texts.append(Text(span[0], text, owner, element, before))
@@ -520,7 +525,7 @@ class _Script:
         for kind, (name_field, value_field) in _SETS.items():
             for node in self.nodes.get(kind, ()):
                 name, value = node.child_by_field_name(name_field), node.child_by_field_name(value_field)
-                yield self.said(name).strip("\"'"), value
+                yield self.said(name).rpartition(")")[2].strip("\"'"), value  # the last one of a chain of calls
 
     def members(self, wholes: Container[str]) -> Iterator[tuple[str, bool, Span]]:
         """Yield what is asked of some names: the name, whether the code says what, and where that stands."""
@@ -538,9 +543,11 @@ class _Script:
     def values(self, names: Container[str]) -> Iterator[tuple[str, int]]:
         """Yield where some names are values."""
         for node in self.nodes.get("name", ()):
-            if (name := self.said(node)) in names and (around := node.parent) and around.type not in _NO_VALUES:
-                if around.type not in _DECLARES or around.named_children[0] != node:
-                    yield name, self.base + node.start_byte
+            name, around = self.said(node), node.parent
+            if name not in names or around is None or around.type in _NO_VALUES:
+                continue
+            if around.type not in _DECLARES or around.named_children[0] != node:
+                yield name, self.base + node.start_byte
 
     def _statement(self, node: Node) -> Import | None:
         """Read what an import or an export takes of a module."""

@@ -232,7 +232,7 @@ def map(  # noqa: PLR0913 - one option each
         shown = _place_lines(kept_as_it_is(rewritten, kept), is_written=is_written, is_long=is_long)
         for line in shown if rewritten.places and not as_json else ():
             say(line, err=True)
-        for path, why in (*unread(code), *((path, f"is left as it is: {why}") for path, why in kept)):
+        for path, why in (*unread(code).items(), *((path, f"is left as it is: {why}") for path, why in kept)):
             say(f'"{path}" {why}', err=True)
         left = {path for path, _ in kept}
         changed = [change.n_places for change in rewritten.changes if change.path not in left]

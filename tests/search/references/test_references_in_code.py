@@ -161,6 +161,15 @@ def _names(text: str, path: str = "App.tsx") -> list[tuple[str, str, str]]:
                 "\nexport const a = 'mdi:x'\n\n# it's\n<Icon icon='mdi:home'/>",
             )
         ),
+        (
+            'import a from "remixicon-svelte/icons/add-line"; import { PlusIcon } from "@radix-icons/vue";'
+            'import { HugeiconsIcon } from "@hugeicons/svelte"',
+            [("add-line", "ri", "add-line"), ("PlusIcon", "radix-icons", "plus")],
+        ),
+        (
+            '`x`\n---\nicon: i-ph-bell\na:\n  - icon: "mdi:x"\n---\n::card\nicon: word\n```yaml\nicon: mdi:home\n```\n',
+            [("i-ph-bell", "ph", "bell"), ("mdi:x", "mdi", "x")],
+        ),
     ],
 )
 def test_each_form_is_read(code: str, found: list[tuple[str, str, str]]) -> None:
@@ -199,12 +208,16 @@ def test_a_name_that_is_put_together_while_it_runs_is_listed_and_not_guessed() -
 
 
 def test_everyday_words_with_a_colon_are_no_certain_icons() -> None:
-    code = 'emit("token:refresh"); emit("mdi:x"); <Icon icon="token:btc"/>'
+    code = """emit("token:refresh"); emit("mdi:x"); <Icon icon="token:btc"/>; icons.use(a).on("token:paid");
+    page = `<!DOCTYPE html><html><link href="/a.svg"></html>`; part = `<img src="/b.svg">`"""
     found = scan(code, path="a.tsx").references
     assert [(one.text, one.is_certain) for one in found] == [
         ("token:refresh", False),
         ("mdi:x", True),
         ("token:btc", True),
+        ("token:paid", False),
+        ("/a.svg", False),  # which lies where the page will
+        ("/b.svg", True),
     ]
 
 
@@ -254,11 +267,11 @@ _PARTS = some.sampled_from([
 ])  # fmt: skip
 
 
-_NAMES = [f"a{ending}" for ending in (".tsx", ".ts", ".vue", ".svelte", ".astro", ".php", ".mdx", ".scss", ".json")]
-
-
 @settings(deadline=None)  # the first one reads tables
-@given(some.lists(_PARTS, max_size=60).map("".join), some.sampled_from(_NAMES))
+@given(
+    some.lists(_PARTS, max_size=60).map("".join),
+    some.sampled_from(["a.tsx", "a.ts", "a.vue", "a.svelte", "a.astro", "a.php", "a.md", "a.mdx", "a.scss", "a.json"]),
+)
 def test_whatever_stands_there_offsets_are_of_the_text(text: str, name: str) -> None:
     assert all(text[one.start : one.end] == one.text for one in parse(text, name).texts)
     lines = text.split("\n")

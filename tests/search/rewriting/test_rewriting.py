@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from indexer.library.folder import Library
-from search.code.map import Choice, choose, map_icons
+from search.code.components import Targets
+from search.code.map import Candidate, Choice, Name, choose, map_icons
 from search.code.rewrite import Rewritten, diff_of, icons_named, read_names, write_changes
 from search.code.rewrite import rewrite as rewrite_code
+from search.drawings.frameworks import Export, NamedIcon
 from search.engine import SearchEngine
 
 STANDS = {
@@ -219,6 +221,7 @@ BY_HAND = {
     "a mock, a type, no icon": 'jest.mock("react-icons/fa6");\nimport { type Fa, IconBase } from "react-icons/fa6";',
     "no such icon": 'x("mdi:hoome");',
     "a mock by import": 'vi.mock(import("react-icons/fa6"));',
+    "what an application has registered": '<mat-icon svgIcon="mdi:home" />',
     "comments inside": 'import { /* old */ FaHouse } from "react-icons/fa6";',
 }
 
@@ -294,11 +297,22 @@ def test_a_word_that_may_be_no_icon_and_one_that_nothing_stands_for_stay(rewrite
     assert found.changes[0].after.startswith('emit("map:home"); x({ icon: "lucide:')
 
 
-def test_a_file_that_changed_meanwhile_is_not_written(rewrite: Rewrite, tmp_path: Path) -> None:
-    found = rewrite({"a.ts": HOME})
-    (file := tmp_path / "a.ts").write_text('x("mdi:home", 1);')
-    assert write_changes(found.changes) == [(file, "it has changed since it was read")]
-    assert file.read_text() == 'x("mdi:home", 1);'
+def test_a_package_exports_what_it_does_as_it_is_installed_and_what_is_built_in_needs_one(
+    rewrite: Rewrite, tmp_path: Path
+) -> None:
+    (module := tmp_path / "node_modules" / "lucide-react").mkdir(parents=True)
+    (module / "index.d.ts").write_text("export declare const Star: Icon;")
+    found = rewrite(
+        {"a.tsx": 'import { FaHouse, FaStar } from "react-icons/fa6";', "b.astro": '<Icon name="mdi:bell"/>'}
+    )
+    assert [one.why for one in found.places] == ["lucide-react as it is installed has no Home", "", ""]
+    assert found.packages == ["@iconify-json/lucide", "lucide-react"]
+
+
+def test_svelte_gets_components_of_its_version_of_today(engine: SearchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    icon, candidate = NamedIcon("tabler:x", "tabler", "x", None), Candidate(Name("tabler", "x"), 1, 1)
+    monkeypatch.setattr(targets := Targets(engine, "tabler"), "icon", lambda _: icon)
+    assert targets.in_place_of(candidate, "@lucide/svelte", "a.svelte") == Export("@tabler/icons-svelte-runes", "IconX")
 
 
 def test_a_file_keeps_its_owner_its_permissions_and_a_link_to_it(rewrite: Rewrite, tmp_path: Path) -> None:
@@ -314,12 +328,17 @@ def test_a_file_keeps_its_owner_its_permissions_and_a_link_to_it(rewrite: Rewrit
 
 
 def test_a_file_that_would_lose_something_stays_and_the_others_are_written(rewrite: Rewrite, tmp_path: Path) -> None:
-    changes = rewrite({"linked.ts": HOME, "read-only.ts": HOME, f"{'n' * 252}.ts": HOME}).changes
+    changes = rewrite({"linked.ts": HOME, "read-only.ts": HOME, "new.ts": HOME, f"{'n' * 252}.ts": HOME}).changes
     (tmp_path / "linked.js").hardlink_to(tmp_path / "linked.ts")
     (tmp_path / "read-only.ts").chmod(0o444)
-    left = {path.name: why for path, why in write_changes(changes)}
-    assert left == {"linked.ts": "it has 2 hard links", "read-only.ts": "it is read-only"}
-    assert {(tmp_path / name).read_text() for name in left} == {HOME}
+    (tmp_path / "new.ts").write_text(f"{HOME} y();")
+    whys = ["it has 2 hard links", "it has changed since it was read", "it is read-only"]
+    assert [why for _, why in write_changes(changes)] == whys
+    assert [(tmp_path / f"{name}.ts").read_text() for name in ("linked", "read-only", "new")] == [
+        HOME,
+        HOME,
+        f"{HOME} y();",
+    ]
     assert (tmp_path / f"{'n' * 252}.ts").read_text() == 'x("lucide:home");'
 
 
@@ -348,8 +367,9 @@ def test_what_a_killed_writer_has_left_goes_with_the_next_one(rewrite: Rewrite, 
 
 def test_the_diff_is_what_patch_takes(rewrite: Rewrite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    bodies = {"a.ts": 'x("mdi:home");\n\x0cy();\n', "b.ts": 'x("mdi:star");', "c.ts": 'x("mdi:bell");\r\nz();\r\n'}
-    changes = rewrite(bodies).changes
+    changes = rewrite(
+        {"a.ts": 'x("mdi:home");\n\x0cy();\n', "b.ts": 'x("mdi:star");', "c.ts": 'x("mdi:bell");\r\nz();\r\n'}
+    ).changes
     diff = "".join(line for change in changes for line in diff_of(change))
     subprocess.run(["git", "apply", "-"], input=diff.encode(), cwd=tmp_path, check=True)
     assert [change.path.read_bytes().decode() for change in changes] == [change.after for change in changes]
