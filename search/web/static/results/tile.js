@@ -20,15 +20,17 @@ export function frame(icon, { lazy = true, px } = {}) {
 
 export const percent = (score) => `${Math.round(100 * score)}%`;
 
-const BRIEF = 12; // letters: a shorter name leaves a line to its set
-const MOST = 28; // a longer one is cut in the middle, as names differ at their ends
+const MOST = 24; // letters in two lines; a longer name is cut in the middle, as names differ at their ends
 const IN_TWO = /^(.{0,13}-)?.{1,13}$/; // lines; others are broken anywhere
 const shortened = (name) => (name.length > MOST ? `${name.slice(0, MOST / 2 - 1)}…${name.slice(-MOST / 2)}` : name);
 
 const setOf = (hit) => (hit.set_title || hit.set).replace(/ Icons?$/, ""); // all of them are
 
-/** Of several variants: what a set gives to all (`baseline-`) stands back. */
-const called = ({ name, words, n_variants: n }, plain = words.replaceAll(" ", "-")) => (n > 1 && name.endsWith(`-${plain}`) ? plain : name);
+/** Of several variants: what a set gives to all (`baseline-`) stands back; where the name is long, that of a style (`-outline-rounded`), too. */
+function called({ name, words, n_variants: n }) {
+  const plain = words.replaceAll(" ", "-");
+  return n > 1 && (name.endsWith(`-${plain}`) || (name.length > MOST && name.startsWith(`${plain}-`))) ? plain : name;
+}
 
 /** What cannot be seen in a tile, for those who hear it. */
 function unseen(hit, isKept, stack) {
@@ -42,7 +44,7 @@ export function tile(hit, { stack = null, isKept }) {
   const cell = make("li", { className: "cell" },
     make("button", { className: "tile", tabIndex: -1, "data-id": hit.id, title: [hit.key, hit.style].filter(Boolean).join(" · ") },
       frame(hit),
-      make("span", { className: "name", textContent: shortened(called(hit)), "data-long": IN_TWO.test(called(hit)) ? null : "", "data-brief": called(hit).length < BRIEF ? "" : null }),
+      make("span", { className: "name", textContent: shortened(called(hit)), "data-long": IN_TWO.test(called(hit)) ? null : "" }),
       make("span", { className: "hidden unseen" })));
   cell.drawn = drawnOf(hit);
   restack(cell, hit, stack);
