@@ -80,7 +80,7 @@ export function say(text) {
   toast.classList.add("shown");
   announce(text, { afterMs: 0 });
   clearTimeout(toasting);
-  toasting = setTimeout(() => toast.classList.remove("shown"), 1800);
+  toasting = setTimeout(() => toast.classList.remove("shown"), 1000 + 40 * text.length); // to be read
 }
 
 const IDLE_MS = 500;

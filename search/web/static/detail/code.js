@@ -2,18 +2,16 @@
 
 import { code } from "../api.js";
 import { make, symbol } from "../elements.js";
-import { copyText, formatsFor, prefer, preferred, said } from "./copying.js";
-
-const LOOKS = { colour: "colour", stroke_width: "stroke width", size: "size", corner: "corners", stroke: "stroke: as a filled shape it is another icon" };
+import { copy, formatsFor, prefer, preferred, unsaid } from "./copying.js";
 
 export class Code {
   /** `look()` is how copies are to look. */
   constructor({ look }) {
-    Object.assign(this, { look, icon: null, signal: null, format: null, text: null });
+    Object.assign(this, { look, icon: null, signal: null, format: null, written: null });
     this.title = make("span", { textContent: "…" });
     this.menu = make("button", { className: "framework", "aria-haspopup": "menu", "aria-expanded": "false", "data-key": "framework", onclick: () => this.#offer() },
       make("span", { className: "hidden", textContent: "Format: " }), this.title, symbol("chevron-down"));
-    this.button = make("button", { className: "primary", "data-key": "copy", onclick: () => this.#copy() }, symbol("copy"), "Copy");
+    this.button = make("button", { className: "primary", "data-key": "copy", onclick: () => copy(this.icon, { format: this.format, written: this.written }) }, symbol("copy"), "Copy");
     this.code = make("code");
     this.note = make("p", { className: "aside" });
     this.element = make("div", { className: "copy", role: "group", "aria-label": "Copy" }, this.menu, this.button,
@@ -35,10 +33,8 @@ export class Code {
       this.format = format;
       this.title.textContent = format.title;
       this.button.setAttribute("aria-label", `Copy as ${format.title}`);
-      const coming = code(icon.key, { format: format.name, look: this.look(), signal });
-      this.text = coming.then((snippet) => snippet.code);
-      this.text.catch(() => {}); // said below, and again where it is copied
-      this.#tell(await coming, format);
+      this.written = code(icon.key, { format: format.name, look: this.look(), signal });
+      this.#tell(await this.written, format);
     } catch (error) {
       if (error.name === "AbortError") return;
       this.code.textContent = error.message;
@@ -48,8 +44,7 @@ export class Code {
 
   #tell({ code: text, install, left_out: leftOut }, { title }) {
     this.code.textContent = text;
-    const unsaid = [...leftOut].sort((a, b) => (a === "stroke") - (b === "stroke")).map((name) => LOOKS[name] ?? name).join(", ");
-    this.note.replaceChildren(...[install && make("code", { textContent: install }), unsaid && `${title} can’t state the ${unsaid}.`].filter(Boolean));
+    this.note.replaceChildren(...[install && make("code", { textContent: install }), leftOut.length > 0 && `${title} can’t state the ${unsaid(leftOut)}.`].filter(Boolean));
   }
 
   async #offer() {
@@ -65,10 +60,5 @@ export class Code {
       ["The drawing itself", ({ form }) => form === "drawn"],
     ].map(([heading, belongs]) => [heading, all.filter(belongs)]);
     openMenu(this.menu, { label: "Copy as", items: groups.flatMap(([heading, some]) => (some.length ? [{ heading }, ...some.map(item)] : [])) });
-  }
-
-  #copy() {
-    const { icon, text, format } = this;
-    return copyText(async () => [await text, said(icon, format)]);
   }
 }

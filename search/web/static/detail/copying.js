@@ -37,22 +37,32 @@ export async function preferred(icons) {
   return [...remembered(), ...USUAL].map(known).find(Boolean);
 }
 
-/** What is said once an icon was copied. */
-export const said = (icon, format) => (format.name === "name" ? `Copied “${icon.key}”` : `Copied ${icon.name} as ${format.title}`);
+const LOOKS = { colour: "colour", colours: "colour", stroke_width: "stroke width", size: "size", corner: "corners", stroke: "stroke: as a filled shape it is another icon" };
 
-/** Copy an icon in the remembered format; says what happened. */
-export function copy(icon, { look }) {
+/** What of the look a format leaves out, in words; the one with a reason last. */
+export const unsaid = (leftOut) => [...new Set([...leftOut].sort((a, b) => (a === "stroke") - (b === "stroke")).map((name) => LOOKS[name] ?? name))].join(", ");
+
+/** What is said once icons were copied. */
+function said(icons, { name, title }, leftOut) {
+  const [{ key, name: first }] = icons;
+  if (name === "name") return `Copied ${icons.length > 1 ? plural(icons.length, "name") : `“${key}”`}`;
+  return `Copied ${icons.length > 1 ? plural(icons.length, "icon") : first} as ${title}${leftOut.length ? `, without ${unsaid(leftOut)}` : ""}`;
+}
+
+/** Copy an icon in the remembered format, or in one that is on its way; says what happened. */
+export function copy(icon, { look, format: chosen = null, written = null }) {
   return copyText(async () => {
-    const format = await preferred([icon]);
-    return [(await code(icon.key, { format: format.name, look })).code, said(icon, format)];
+    const format = chosen ?? await preferred([icon]);
+    const { code: text, left_out: leftOut } = await (written ?? code(icon.key, { format: format.name, look }));
+    return [text, said([icon], format, leftOut)];
   });
 }
 
 export function copyAll(icons, { look }) {
   return copyText(async () => {
     const format = await preferred(icons);
-    const { code: text } = await codes(icons.map(({ key }) => key), { format: format.name, look });
-    return [text, `Copied ${plural(icons.length, "icon")} as ${format.title}`];
+    const { code: text, left_out: leftOut } = await codes(icons.map(({ key }) => key), { format: format.name, look });
+    return [text, said(icons, format, leftOut)];
   });
 }
 

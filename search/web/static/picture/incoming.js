@@ -2,7 +2,7 @@
 
 import { say } from "../elements.js";
 import { keep, pictureOf } from "../screen/kept.js";
-import { fromSvg, read, shrink, sidesOf, unpacked } from "./picture.js";
+import { fromSvg, isPlain, read, shrink, sidesOf, unpacked } from "./picture.js";
 
 const SCREEN = 700; // pixels, and longer than high: then it shows more than an icon
 const OBLONG = 1.2;
@@ -94,7 +94,7 @@ export class Incoming {
   }
 
   async #use(image, { isPhoto = false, file = null } = {}) {
-    if (file?.type === "image/svg+xml" && !isScreen(image)) {
+    if ((file?.type === "image/svg+xml" && !isScreen(image)) || isPlain(image)) { // nothing is found in the latter, which is said at once
       await this.#ask(await shrink(image), null);
       return;
     }

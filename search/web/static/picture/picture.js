@@ -3,7 +3,8 @@
 const LONGEST = 160; // pixels: more than twice what the encoder looks at
 const MOST_BYTES = 40e6;
 const MOST_PIXELS = 16e6; // a screen of 5K has less; a larger picture is halved, as a server would refuse it
-const LONGEST_END = 65_536; // bytes in which a PNG says that it ends, and what some programs put behind that
+const ENDS = { "image/png": "IEND", "image/jpeg": "ÿÙ" }; // what files say at their end, as Latin text
+const LONGEST_END = 65_536; // bytes in which they say it, and what some programs put behind that
 const MOST_SENT = 9e6; // bytes of a whole picture: a server takes ten million unless told
 const SENT_AS_IT_IS = ["image/png", "image/jpeg", "image/webp"];
 
@@ -14,14 +15,19 @@ export async function read(file) {
   const image = await load(file).catch(() => {
     throw new Error(`${name} is not a picture that this browser can read.`);
   });
-  if (file.type === "image/png" && !(await file.slice(-LONGEST_END).text()).includes("IEND")) throw new Error(`${name} is cut off: its end is missing.`); // a browser shows the part
-  return bounded(image);
+  if (await isCut(file)) throw new Error(`${name} is cut off: its end is missing.`);
+  const sides = sidesOf(image);
+  const scale = Math.sqrt(MOST_PIXELS / (sides[0] * sides[1]));
+  if (scale >= 1) return image;
+  const [resizeWidth, resizeHeight] = sides.map((side) => Math.max(1, Math.round(side * scale)));
+  return createImageBitmap(file, { resizeWidth, resizeHeight, resizeQuality: "medium" }).catch(() => painted(image, scale)); // while the page goes on; an SVG has no pixels
 }
 
-function bounded(image) {
-  const [width, height] = sidesOf(image);
-  const scale = Math.sqrt(MOST_PIXELS / (width * height));
-  return scale >= 1 ? image : painted(image, scale);
+/** Whether the end of a file is missing: a browser shows the part that is there. */
+async function isCut(file) {
+  if (file.type === "image/webp") return new DataView(await file.slice(0, 8).arrayBuffer()).getUint32(4, true) + 8 > file.size;
+  const end = new TextDecoder("latin1").decode(await file.slice(-LONGEST_END).arrayBuffer());
+  return !end.includes(ENDS[file.type] ?? "");
 }
 
 /** A picture as a canvas of so much of its size. */
@@ -35,8 +41,8 @@ function painted(image, scale) {
 /** Width and height of an image or a canvas; of an SVG that states none, what it is drawn at. */
 export const sidesOf = (image) => [image.naturalWidth || image.width || LONGEST, image.naturalHeight || image.height || LONGEST];
 
-/** Shrink an image, or a part of it, to base64url PNG or WebP, whichever is smaller. */
-export async function shrink(image, part = null) {
+/** An image, or a part of it, as a canvas of what is searched with. */
+function small(image, part = null) {
   const { x, y, width, height } = part ?? wholeOf(image);
   const scale = Math.min(1, LONGEST / Math.max(width, height));
   const canvas = document.createElement("canvas");
@@ -46,6 +52,19 @@ export async function shrink(image, part = null) {
   context.imageSmoothingQuality = "high";
   if (part) context.drawImage(image, x, y, width, height, 0, 0, canvas.width, canvas.height);
   else context.drawImage(image, 0, 0, canvas.width, canvas.height); // an SVG has no pixels to take a part of
+  return canvas;
+}
+
+/** Whether nothing is drawn in a picture: it is of one colour all over. */
+export function isPlain(image) {
+  const canvas = small(image);
+  const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+  return pixels.every((pixel) => pixel === pixels[0]);
+}
+
+/** Shrink an image, or a part of it, to base64url PNG or WebP, whichever is smaller. */
+export async function shrink(image, part = null) {
+  const canvas = small(image, part);
   const forms = await Promise.all([encode(canvas, "image/png"), encode(canvas, "image/webp", 0.9)]);
   const smallest = forms.reduce((a, b) => (b.size < a.size ? b : a));
   return toBase64Url(new Uint8Array(await smallest.arrayBuffer()));

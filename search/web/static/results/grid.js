@@ -1,6 +1,6 @@
 // How do hits become tiles, and how do the arrow keys walk through them? A list is as high as all of it; tiles are only where one looks.
 
-import { find } from "../elements.js";
+import { find, whenIdle } from "../elements.js";
 import { watchActions } from "./actions.js";
 import { areExpected, shimmerLater } from "./pictures.js";
 import { drawnOf, place, restack, showMarks, tile } from "./tile.js";
@@ -9,11 +9,24 @@ export { frame, percent } from "./tile.js";
 
 const SPARE = 500; // pixels above and below the window in which tiles are there
 const REST_MS = 200; // until a place is one to be noted
+const [RUN, MOST_OF_ONE, CLOSE] = [8, 3, 0.1]; // of so many tiles in a row so many are of one set alone, where others score nearly as well
 
 /** Groups of hits in the order of their best ones: those of several sets that bear the same name stand in one. */
 function grouped(hits) {
   const groups = Map.groupBy(hits, ({ words }) => words);
   return [...groups.values()].flatMap((group) => (countSets(group) > 1 ? [group] : group.map((hit) => [hit])));
+}
+
+/** No set fills the first rows with one idea while others have as good a hit. */
+export function spread(hits) {
+  const [rest, order] = [grouped(hits), []];
+  const setOf = (group) => (countSets(group) === 1 ? group[0].set : null);
+  while (rest.length) {
+    const before = order.slice(1 - RUN).map(setOf);
+    const fits = (group) => group[0].score > rest[0][0].score - CLOSE && before.filter((set) => set && set === setOf(group)).length < MOST_OF_ONE;
+    order.push(...rest.splice(Math.max(0, rest.findIndex(fits)), 1));
+  }
+  return order.flat();
 }
 
 const countSets = (group) => new Set(group.map((hit) => hit.set)).size;
@@ -72,12 +85,12 @@ export class Grid {
   }
 
   /** Show hits in place of those before; tiles that stay keep their pictures, so nothing flickers. `total` is how many there are where
-   *  each has its place, `from` the place of the first. */
-  show(hits, { fold = this.fold, total = null, from = 0 } = {}) {
+   *  each has its place, `from` the place of the first; `isRanked` tells that the best stand first. */
+  show(hits, { fold = this.fold, total = null, from = 0, isRanked = false } = {}) {
     Object.assign(this, { fold, total, slots: [], last: null });
     this.unfolded.clear();
     areExpected(hits);
-    this.put(hits, from);
+    this.put(fold && isRanked ? spread(hits) : hits, from);
   }
 
   put(hits, from = this.slots.length) {
@@ -115,19 +128,24 @@ export class Grid {
   }
 
   /** The places that are in the window, and somewhat more. */
-  #inSight() {
+  #inSight(spare = SPARE) {
     const { top } = this.list.getBoundingClientRect();
-    const [first, last] = [Math.floor((-top - SPARE) / this.pitch), Math.ceil((innerHeight - top + SPARE) / this.pitch)];
+    const [first, last] = [Math.floor((-top - spare) / this.pitch), Math.ceil((innerHeight - top + spare) / this.pitch)];
     return [Math.max(0, first * this.columns), Math.max(0, Math.min(this.n, last * this.columns))];
   }
 
-  draw() {
+  /** Tiles in the window at once, those around it when there is time. */
+  draw({ isIdle = false } = {}) {
     const at = this.#measure();
     if (at > 0) scrollTo({ top: this.#topOf(at), behavior: "instant" }); // one sees what one has seen
     this.range = this.#inSight();
     const before = new Map([...this.list.children].map((cell) => [cell.key, cell]));
+    const [first, last] = isIdle ? this.range : this.#inSight(0);
     const cells = [];
-    for (let at = this.range[0]; at < this.range[1]; at += 1) cells.push(this.#cell(at, before));
+    for (let at = this.range[0]; at < this.range[1]; at += 1) {
+      if ((at >= first && at < last) || before.has(this.#keyOf(at))) cells.push(this.#cell(at, before));
+    }
+    if (cells.length < this.range[1] - this.range[0]) this.#drawLater();
     this.#replace(cells);
     this.mark(this.current);
     if (!find('.tile[tabindex="0"]', this.list)) this.#rove(find(".tile", this.list));
@@ -135,9 +153,22 @@ export class Grid {
     this.wants();
   }
 
-  #cell(at, before) {
+  #drawLater() {
+    if (this.isWaiting) return;
+    this.isWaiting = true;
+    whenIdle(() => {
+      this.isWaiting = false;
+      this.draw({ isIdle: true });
+    });
+  }
+
+  #keyOf(at) {
     const item = this.#at(at);
-    const key = item ? String(item.hit.id) : `place ${at}`;
+    return item ? String(item.hit.id) : `place ${at}`;
+  }
+
+  #cell(at, before) {
+    const [item, key] = [this.#at(at), this.#keyOf(at)];
     let cell = before.get(key);
     if (!item) cell ??= place();
     else if (cell?.drawn !== drawnOf(item.hit)) cell = tile(item.hit, { stack: item.stack, isKept: this.isKept(item.hit.key) });
@@ -224,8 +255,9 @@ export class Grid {
     const top = this.list.getBoundingClientRect().top + Math.floor(at / this.columns) * this.pitch;
     if (top < this.#head() || top + this.pitch > innerHeight) scrollBy({ top: top < this.#head() ? top - this.#head() - 12 : top + this.pitch - innerHeight + 12, behavior: "instant" });
     this.awaited = null;
-    if (at < this.range[0] || at >= this.range[1]) this.draw();
-    find(`.tile[data-id="${item.hit.id}"]`, this.list)?.focus({ preventScroll: true });
+    const button = () => find(`.tile[data-id="${item.hit.id}"]`, this.list);
+    if (!button()) this.draw();
+    button()?.focus({ preventScroll: true });
   }
 
   #rove(button) {

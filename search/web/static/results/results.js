@@ -99,7 +99,7 @@ export class Search {
     const { state } = this;
     const hasPlaces = !isMore && !this.folds(state) && !isAmong(state) && state.screen === null;
     Object.assign(this, { answer });
-    this.grid.show(hits, { fold: this.folds(state), total: hasPlaces ? Math.max(nFound, hits.length) : null, from: offset });
+    this.grid.show(hits, { fold: this.folds(state), total: hasPlaces ? Math.max(nFound, hits.length) : null, from: offset, isRanked: asks(state) && state.sort === "relevance" });
     this.#count(hits.length < k);
     const isByName = !asks(state) && (state.sort === "name" || (state.sort === "relevance" && state.set.length === 1));
     this.rail.show(hasPlaces && isByName ? nFound : 0);
@@ -126,7 +126,7 @@ export class Search {
     const { hits, read_as: readAs, is_doubtful: isDoubtful, n_found: nFound, is_more: isMore } = answer;
     const unit = state.screen !== null && state.frame === null ? "different icon" : "icon";
     const number = isMore ? `${nFound.toLocaleString("en")}+ icons` : plural(nFound, unit);
-    const found = isDoubtful ? `No good match for ${subject(state)}. These come nearest.` : asks(state) ? `${number} ${isAmong(state) ? "in" : "for"} ${subject(state)}` : browses(state) ? this.#browsed(number) : "All icons";
+    const found = isDoubtful ? `No good match for ${subject(state)}. These come nearest.` : asks(state) ? `${number} ${isAmong(state) ? "in" : state.q ? "for" : "like"} ${subject(state)}` : browses(state) ? this.#browsed(number) : "All icons";
     const text = hits.length ? found : state.collection !== null ? `No icon in ${subject(state)}` : asks(state) ? `${state.screen === null ? "Nothing good" : "No icon"} found ${isAmong(state) ? "in" : "for"} ${subject(state)}` : "No icon is left by these filters";
     find("#summary").textContent = hits.length ? text : "";
     find("#notice").replaceChildren(...this.remarks.of(state, answer, this.asking.signal), ...this.#about());

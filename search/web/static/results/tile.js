@@ -20,15 +20,31 @@ export function frame(icon, { lazy = true, px } = {}) {
 
 export const percent = (score) => `${Math.round(100 * score)}%`;
 
-const BRIEF = 12; // letters: a shorter name leaves a line to its set
-const MOST = 28; // a longer one is cut in the middle, as names differ at their ends
-const IN_TWO = /^(.{0,13}-)?.{1,13}$/; // lines; others are broken anywhere
-const shortened = (name) => (name.length > MOST ? `${name.slice(0, MOST / 2 - 1)}…${name.slice(-MOST / 2)}` : name);
+const LINE = 84; // pixels that a line of a name has in the narrowest tile
+let pen = null;
+
+/** How wide a name is, without a layout of the page. */
+function widthOf(text) {
+  pen ??= Object.assign(new OffscreenCanvas(1, 1).getContext("2d"), { font: `12px ${getComputedStyle(document.body).fontFamily}` });
+  return pen.measureText(text).width;
+}
+
+const fitsInTwo = (name) => widthOf(name) <= LINE || [...name.matchAll(/-/g)].some(({ index }) => [name.slice(0, index + 1), name.slice(index + 1)].every((line) => widthOf(line) <= LINE));
+
+/** A name that two lines hold: broken anywhere where hyphens don't help, cut in the middle where that doesn't, as names differ at their ends. */
+function shortened(name) {
+  let text = name;
+  for (let half = Math.ceil(name.length / 2); widthOf(text) > 1.9 * LINE; half -= 1) text = `${name.slice(0, half - 1)}…${name.slice(1 - half)}`;
+  return text;
+}
 
 const setOf = (hit) => (hit.set_title || hit.set).replace(/ Icons?$/, ""); // all of them are
 
-/** Of several variants: what a set gives to all (`baseline-`) stands back. */
-const called = ({ name, words, n_variants: n }, plain = words.replaceAll(" ", "-")) => (n > 1 && name.endsWith(`-${plain}`) ? plain : name);
+/** Of several variants: what a set gives to all (`baseline-`) stands back; where the name is long, that of a style (`-outline-rounded`), too. */
+function called({ name, words, n_variants: n }) {
+  const plain = words.replaceAll(" ", "-");
+  return n > 1 && (name.endsWith(`-${plain}`) || (!fitsInTwo(name) && name.startsWith(`${plain}-`))) ? plain : name;
+}
 
 /** What cannot be seen in a tile, for those who hear it. */
 function unseen(hit, isKept, stack) {
@@ -39,10 +55,11 @@ function unseen(hit, isKept, stack) {
 
 /** A tile of one icon; `stack` tells of icons of other sets that bear its name: `{ n, isOpen, isFirst }`, `n` sets in all. */
 export function tile(hit, { stack = null, isKept }) {
+  const [name, isWhole] = [called(hit), fitsInTwo(called(hit))];
   const cell = make("li", { className: "cell" },
     make("button", { className: "tile", tabIndex: -1, "data-id": hit.id, title: [hit.key, hit.style].filter(Boolean).join(" · ") },
       frame(hit),
-      make("span", { className: "name", textContent: shortened(called(hit)), "data-long": IN_TWO.test(called(hit)) ? null : "", "data-brief": called(hit).length < BRIEF ? "" : null }),
+      make("span", { className: "name", textContent: isWhole ? name : shortened(name), "data-long": isWhole ? null : "" }),
       make("span", { className: "hidden unseen" })));
   cell.drawn = drawnOf(hit);
   restack(cell, hit, stack);

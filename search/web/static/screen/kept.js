@@ -3,6 +3,7 @@
 import { locate } from "../api.js";
 import { load, named, sidesOf, uploaded } from "../picture/picture.js";
 import { located as parameters } from "../state.js";
+import { tellUnkept } from "../tray/store.js";
 
 const MOST = 6; // pictures in memory; those before are read again
 const MOST_STORED = 20; // in the browser, for whoever reloads or goes back; those before are forgotten
@@ -18,7 +19,7 @@ export function keep(image, { file = null } = {}) {
   picture.sent.then((blob) => store("readwrite", async (pictures) => {
     await done(pictures.put({ number, blob, name: picture.name, as: picture.as }));
     for (const other of (await done(pictures.getAllKeys())).slice(0, -MOST_STORED)) pictures.delete(other);
-  })).catch(() => {}); // it lasts as long as the page, then, and the page says so
+  }).catch(tellUnkept), () => {}); // a picture that can't be sent is refused by the search
   return number;
 }
 

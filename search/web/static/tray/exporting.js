@@ -20,10 +20,11 @@ export const ways = (choose) => KINDS.map(([kind, drawing, title, note]) => ({ t
 export async function exportAs(kind, icons, { name, look }) {
   say(`Making a file of ${plural(icons.length, "icon")} …`);
   try {
-    const asked = { ...look, size: SIZED.includes(kind) ? look.size : null, colour: kind === "font" ? null : look.colour }; // a font takes the text's
+    const asked = { ...look, size: SIZED.includes(kind) ? look.size : null, colour: kind === "font" ? null : look.colour };
     const { blob, fileName: called, leftOut } = await exported({ kind, name, icons: icons.map(({ key }) => key), look: asked });
     save(blob, called);
-    say(leftOut ? `Saved ${called}; ${plural(leftOut, "icon")} could not be read` : `Saved ${called}`);
+    const isPlain = kind === "font" && look.colour !== null;
+    say([`Saved ${called}`, leftOut && `${plural(leftOut, "icon")} could not be read`, isPlain && "a font takes the colour of the text"].filter(Boolean).join("; "));
   } catch (error) {
     say(error.message);
   }

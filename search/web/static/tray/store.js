@@ -33,14 +33,19 @@ export function read(name) {
 
 let isSaid = false;
 
+/** Say once that the browser has no place. */
+export function tellUnkept() {
+  if (!isSaid) say("Your browser keeps nothing for this page: what you keep lasts until it is closed.");
+  isSaid = true;
+}
+
 /** Tells whether there was room; the first time that there is none, the page says so. */
 export function write(name, value) {
   try {
     localStorage.setItem(name, JSON.stringify(value));
     return true;
   } catch {
-    if (!isSaid) say("Your browser keeps nothing for this page: what you keep lasts until it is closed.");
-    isSaid = true;
+    tellUnkept();
     return false;
   }
 }

@@ -82,7 +82,8 @@ ANEW = """async (path) => {
   const find = (selector) => document.querySelector(selector);
   if (find(":popover-open:not(#toast), dialog[open]:not(#detail)")) return false;
   if (find("#look:not([hidden]), #drawing:not([hidden]), #screen > *")) return false;
-  if (find("#select")?.ariaPressed !== "false" || !/native/.test(Storage.prototype.setItem)) return false;
+  if (find("#select")?.ariaPressed !== "false") return false;
+  if (![Storage.prototype.setItem, IDBObjectStore.prototype.put].every((one) => /native/.test(one))) return false;
   const go = (address) => { history.pushState(null, "", address); dispatchEvent(new PopStateEvent("popstate")); };
   dispatchEvent(new StorageEvent("storage"));
   go("/?collection=-"); // of no icons

@@ -34,6 +34,7 @@ CHOSEN = (
     *("moon", "bed", "triangle-alert", "trash", "trash-2", "house", "heart", "copy", "save", "circle-alert", "bell"),
 )
 RED = "#d7263d"
+CLIPBOARD = "() => navigator.clipboard.readText()"
 DRAWN = (  # name, style, tags, categories, licence, what is drawn
     ("arrow-left", "outline", "back", "arrows", "MIT", '<path d="M21 12H3l8 8M3 12l8-8" fill="none" stroke="#000"/>'),
     ("arrow-left", "filled", "back", "arrows", "MIT", '<path d="M2 12L13 2v6h9v8h-9v6z"/>'),
