@@ -4,7 +4,7 @@ import { code } from "../api.js";
 import { make, symbol } from "../elements.js";
 import { copyText, formatsFor, prefer, preferred, said } from "./copying.js";
 
-const LOOKS = { colour: "colour", stroke_width: "stroke width", size: "size", corner: "corners", stroke: "stroke: as a filled shape it is another icon" };
+const LOOKS = { colour: "colour", stroke_width: "stroke width", size: "size", corner: "corners", motion: "motion", stroke: "stroke: as a filled shape it is another icon" };
 
 export class Code {
   /** `look()` is how copies are to look. */
