@@ -96,8 +96,9 @@ def test_a_working_directory_that_is_gone_is_told(name: str, tmp_path: Path, mon
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     done = CliRunner().invoke(main, [*name.split(), *COMMANDS[name]])
-    said = (done.exit_code, done.stdout, done.stderr)
-    assert said == (2, "", "Error: the working directory is gone; change to one that is there\n")
+    assert (done.exit_code, done.stdout) == (2, "") and done.stderr == (
+        "Error: the working directory is gone; change to one that is there\n"
+    )
 
 
 @pytest.mark.parametrize("name", COMMANDS)

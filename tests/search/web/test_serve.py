@@ -267,9 +267,11 @@ def _png(image: Image.Image) -> bytes:
 def test_a_picture_finds_the_icon_that_it_shows(client: httpx.Client, ids: dict[str, int]) -> None:
     picture = client.get(f"{API}/icons/{ids['dot-a']}/png?size=96").content
     as_body = client.post(f"{API}/search?k=3", content=picture, headers={"Content-Type": "image/png"}).json()
-    assert as_body["hits"][0]["id"] == ids["dot-a"]
+    assert (as_body["hits"][0]["id"], as_body["note"]) == (ids["dot-a"], None)
     as_form = client.post(f"{API}/search?k=3", files={"picture": ("x.png", picture, "image/png")}).json()
     assert [hit["id"] for hit in as_form["hits"]] == [hit["id"] for hit in as_body["hits"]]
+    lost = client.post(f"{API}/search?min_score=1", content=_png(Image.effect_noise((400, 300), 90))).json()
+    assert (lost["hits"], f"{API}/locate" in lost["note"]) == ([], True)
 
 
 @pytest.mark.parametrize(
