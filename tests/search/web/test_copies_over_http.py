@@ -36,8 +36,9 @@ def test_an_icon_is_written_for_a_framework_in_a_look(client: httpx.Client) -> N
     ]
     assert (told["install"], told["left_out"], told["language"]) == ("npm install lucide-react", [], "tsx")
     assert told["imports"] == imports and told["code"].startswith(imports)
-    many = client.post(f"{API}/code", json={"icons": ["mdi:bell", "mdi:home"], "format": "@iconify/vue"}).json()
-    assert many["uses"] == ['<Icon icon="mdi:bell" />', '<Icon icon="mdi:home" />']
+    assert client.post(f"{API}/code", json={"icons": ["mdi:bell", "mdi:home"], "format": "@iconify/vue"}).json()[
+        "uses"
+    ] == ['<Icon icon="mdi:bell" />', '<Icon icon="mdi:home" />']
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_what_can_not_be_written_is_told_in_a_sentence(
     answer = client.get(f"{API}/icons/{icon}/code", params=asked)
     assert (answer.status_code, list(answer.json())) == (status, ["error"]) and told in answer.json()["error"]
     many = client.post(f"{API}/code", json={"icons": ["lucide:home", icon], **asked})
-    assert many.status_code in (400, 404, 422) and list(many.json()) == ["error"]
+    assert many.status_code in (400, 404, 422) and list(many.json()) == ["error"] and "--" not in answer.text
 
 
 @pytest.mark.parametrize(
