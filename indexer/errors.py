@@ -6,8 +6,10 @@ class IconsError(Exception):
 
     @property
     def plain(self) -> str:
-        """Its message without the commands that it advises, for who asks by other ways."""
-        return "; ".join(part for part in str(self).split("; ") if "`icons " not in part) or str(self)
+        """Its message without the commands and options that it advises, for who asks by other ways."""
+        return "; ".join(
+            part for part in str(self).split("; ") if "`icons " not in part and " --" not in f" {part}"
+        ) or str(self)
 
 
 class LateError(IconsError):

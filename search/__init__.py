@@ -6,17 +6,19 @@ with open_library("~/.local/share/icons") as icons:
     hits = icons.search("arrow")
 """
 
+import os
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from search.engine import Answer, Filters, Hit, Query, SearchEngine, Window
 
 __all__ = ["Answer", "Filters", "Hit", "Query", "SearchEngine", "Window", "open_library"]
 
 
-def open_library(place: str | Path) -> "SearchEngine":
+def open_library(place: "str | Path") -> "SearchEngine":
     """Open the library in a folder, or at an address such as milvus://host:19530/icons.
 
     Raises:
@@ -25,6 +27,17 @@ def open_library(place: str | Path) -> "SearchEngine":
     from search.engine import SearchEngine
 
     return SearchEngine.open(place)
+
+
+def run() -> None:
+    """Be the program `icons`; whoever presses Ctrl-C before it is loaded sees one word, too."""
+    try:
+        from search.cli import main
+
+        main()
+    except KeyboardInterrupt:
+        os.write(2, b"stopped\n")
+        raise SystemExit(130) from None
 
 
 def __getattr__(name: str) -> Any:  # `import search` alone is to cost nothing

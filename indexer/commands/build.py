@@ -58,7 +58,8 @@ def index(
     bundled sample icons. A catalog of an older schema is brought to this program's.
 
     A source that can't be read, or has lost all its icons, or more than half of 1,000 or more, stays as it was: a
-    mount may be away. The rest is done. Then it is named with the command that accepts the loss; the exit code is 2.
+    mount may be away. The rest is done. Then it is named with the command that accepts the loss; the exit code is 2. A
+    SOURCE that is given for the first time and is not there ends the run before it begins.
 
     --only scan brings the catalog up to date. --only embed embeds what it holds; with --model beside the vectors of the
     encoder in use, which stays in use. --only merge builds a new generation of what is embedded; with --model, its

@@ -10,7 +10,7 @@ import click
 
 from indexer.commands.options import Function, fetch_models, library_option, options, refuse, show, source_options
 from indexer.finetune.options import SPELLED, FinetuneOptions, known_settings, parse_settings
-from indexer.languages.words import say
+from indexer.languages.words import counted, say
 from indexer.library.folder import Library
 
 if TYPE_CHECKING:
@@ -131,11 +131,13 @@ def finetune(
     from indexer.finetune.options import TrainingView
 
     own = ", ".join(SPELLED.get(name, name) for name in sorted(GATHERING & settings.keys()))
-    begins_twice = chosen["resume"] and chosen["replace"]
     refuse(
         (out is None and show_augmentations is None, "Missing option '--out'."),
         (chosen["corpus"] and own, f"--corpus was made with its own {own}; give SOURCES to choose anew"),
-        (begins_twice, "--resume goes on with a run, --replace begins anew; give one of them"),
+        (
+            chosen["resume"] and chosen["replace"],
+            "--resume goes on with a run, --replace begins anew; give one of them",
+        ),
         (chosen["corpus"] and chosen["sources"], "give SOURCES or --corpus, not both"),
     )
     choice, timings = ModelChoice.typed(chosen.pop("model"), chosen.pop("pretrained")), chosen.pop("timings")
@@ -197,7 +199,7 @@ def captions(
         gathered, _ = gather_icons(sources, exclude=exclude, library=library, learning=learning, seed=seed)
     rows = caption_rows(gathered, seed=seed, held_out=learning.held_out)
     if out is not None:
-        say(f"{write_captions(rows, out):,} icons written to {out}", err=True)
+        say(f"{counted(write_captions(rows, out), 'icon')} written to {out}", err=True)
     else:
         import random
 
@@ -207,7 +209,7 @@ def captions(
             for row in random.Random(seed).sample(every, min(n, len(every)))
         )
         open_console().print(table_of(("name", "set", "held out", "captions"), cells, folded=range(4)))
-        click.echo(f"{len(every):,} icons; --out FILE.csv writes all of them", err=True)
+        click.echo(f"{counted(len(every), 'icon')}; --out FILE.csv writes all of them", err=True)
     for file, reason in gathered.skipped:
         say(f"skipped {file}: {reason}", err=True)
 

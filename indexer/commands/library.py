@@ -69,8 +69,7 @@ def sources(library: Library, forget: Path | None, move: tuple[Path, Path] | Non
     from indexer import pipeline
 
     if forget is not None:
-        said = "dropped; `icons index` publishes the library without"
-        click.echo(f"{counted(pipeline.forget(library, forget), 'icon')} {said}")
+        click.echo(f"{counted(pipeline.forget(library, forget), 'icon')} dropped; `icons index` publishes that")
     elif move is not None:
         click.echo(f"{counted(pipeline.move(library, *move), 'icon')} moved to {move[1]}; `icons index` publishes that")
     else:
@@ -230,12 +229,12 @@ def _lines(report: "Report", *, mends: bool) -> list[str]:
     facts = report.facts
     if "sample" in facts and facts["sample"]["least_cosine"] is not None:
         sample = facts["sample"]
-        what = f"{sample['n_pictures']} pictures and {sample['n_names']} names embedded again"
+        what = f"{counted(sample['n_pictures'], 'picture')} and {counted(sample['n_names'], 'name')} embedded again"
         lines.append(f"sample    {what}, least cosine {sample['least_cosine']:.4f}")
     lines.append(f"versions  {', '.join(f'{name} {number}' for name, number in facts['versions'].items())}")
     sizes = f"{facts['bytes'] / 1e6:,.1f} MB, {facts['free_bytes'] / 1e9:,.1f} GB free"
     generations = ", ".join(map(str, facts["generations"])) or "none"
-    lines.append(f"library   {report.library}: {sizes}; generations {generations}; {facts['shards']} shards")
+    lines.append(f"library   {report.library}: {sizes}; generations {generations}; {counted(facts['shards'], 'shard')}")
     n_faults = sum(finding.is_fault for finding in report.findings)
     if not n_faults:
         return [*lines, "the library is sound"]

@@ -42,12 +42,15 @@ class LazyGroup(click.Group):
         *arguments: Any,
         modules: Mapping[str, str] | None = None,
         sections: Mapping[str, Sequence[str]] | None = None,
+        moved: Mapping[str, str] | None = None,
         **settings: Any,
     ) -> None:
         self.modules = modules or {}
         """Module of each command, which stands there under its own name."""
         self.sections = sections
         """Commands as the help lists them, by heading."""
+        self.moved = moved or {}
+        """Commands, and options behind their command, that were renamed -> what does it now."""
         super().__init__(*arguments, **settings)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -61,6 +64,20 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(self.modules[cmd_name]), cmd_name)
         return command
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find a command; one that was renamed is answered with its new name, a slip with what was meant."""
+        self.refuse_moved(args[0])
+        meant = get_close_matches(args[0], known := self.list_commands(ctx), n=1)
+        if meant and args[0] not in known:
+            path = " ".join(["icons", *ctx.command_path.split()[1:], meant[0]])
+            raise click.UsageError(f'no command "{args[0]}"; did you mean `{path}`?', ctx)
+        return super().resolve_command(ctx, args)
+
+    def refuse_moved(self, spelling: str) -> None:
+        """Refuse what was renamed, with its new name."""
+        if spelling in self.moved:
+            raise _Refusal(f"`icons {spelling}` is now {self.moved[spelling]}")
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by what they are for, each with its first sentence."""
         for title, names in (self.sections or {"Commands": self.list_commands(ctx)}).items():
@@ -72,19 +89,6 @@ class LazyGroup(click.Group):
 class IconsGroup(LazyGroup):
     """Ends with 2 for an error and 130 for Ctrl-C: 1 says that nothing was found."""
 
-    def __init__(self, *arguments: Any, moved: Mapping[str, str] | None = None, **settings: Any) -> None:
-        self.moved = moved or {}
-        """Commands, and options behind their command, that were renamed -> what does it now."""
-        super().__init__(*arguments, **settings)
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find a command; one that was renamed is answered with its new name, a slip with what was meant."""
-        self._refuse_moved(args[0])
-        meant = get_close_matches(args[0], known := self.list_commands(ctx), n=1)
-        if meant and args[0] not in known:
-            raise click.UsageError(f'no command "{args[0]}"; did you mean `icons {meant[0]}`?', ctx)
-        return super().resolve_command(ctx, args)
-
     def main(self, *arguments: Any, **settings: Any) -> Any:
         """Run as a program."""
         _prepare_streams()
@@ -93,6 +97,8 @@ class IconsGroup(LazyGroup):
         except SystemExit:
             raise
         except BaseException as error:  # a panic of Rust is no Exception
+            while isinstance(error, BaseExceptionGroup):  # of a server's tasks
+                error = error.exceptions[0]
             reason = _reason(error)
             if reason is None:
                 raise
@@ -116,7 +122,7 @@ class IconsGroup(LazyGroup):
             raise
         except click.NoSuchOption as error:
             command = error.ctx.command_path.partition(" ")[2] if error.ctx else ""
-            self._refuse_moved(f"{command} {error.option_name}")
+            self.refuse_moved(f"{command} {error.option_name}")
             raise
         except click.UsageError as error:  # it repeats what was typed, perhaps by a program
             raise click.UsageError(printable(error.format_message(), keep="\n"), error.ctx) from error
@@ -126,10 +132,6 @@ class IconsGroup(LazyGroup):
         except KeyboardInterrupt:
             click.echo("stopped", err=True)
             raise click.exceptions.Exit(130) from None
-
-    def _refuse_moved(self, spelling: str) -> None:
-        if spelling in self.moved:
-            raise _Refusal(f"`icons {spelling}` is now {self.moved[spelling]}")
 
 
 def _prepare_streams() -> None:

@@ -380,7 +380,7 @@ def usage_status_lines(facts: dict[str, Any]) -> list[str]:
         "indexed": f"{facts['indexed']:,}",
         "duplicate": f"{facts['duplicate']:,}",
         "failed": failed,
-        "icons": f"{facts['icons']:,} of {facts['drawings']:,} different drawings{cut}",
+        "icons": f"{facts['icons']:,}  (different drawings: {facts['drawings']:,}){cut}",
         "crops": "kept" if facts["crops"] else "not kept (--no-crops)",
         "seen by": f"encoder {facts['fingerprint']}, detector {facts['detector']}",
         "generation": str(facts["generation"]),
@@ -389,5 +389,5 @@ def usage_status_lines(facts: dict[str, Any]) -> list[str]:
     lines = [f"{name:<11} {value}" for name, value in rows.items()]
     for place in facts["places"]:
         without = "".join(f" --exclude {pattern!r}" for pattern in place["exclude"])
-        lines.append(f"{place['files']:>9,} files  {place['location']}{without}")
+        lines.append(f"{place['files']:>9,} in {place['location']}{without}")
     return lines

@@ -324,7 +324,7 @@ class _Icons:
 
     def get(self, name: str, default: object = None) -> Any:
         """Read what stands behind a name; the default where no line bears it, in the order that Iconify writes."""
-        content, target = _opened(self.file, self.stamp), _order(_spelt(name))
+        content, target = _opened(self.file, self.stamp), _order(json.dumps(name, ensure_ascii=False).encode())
         low, high = self.start, self.end
         while low < high:
             middle = (low + high) // 2
@@ -337,10 +337,6 @@ class _Icons:
                 start = line.end() - 1
                 return json.loads(content[start : content.find(_CLOSING, start) + len(_CLOSING)])
         return default
-
-
-def _spelt(name: str) -> bytes:
-    return json.dumps(name, ensure_ascii=False).encode()
 
 
 def _order(name: bytes) -> tuple[bool, int, bytes]:

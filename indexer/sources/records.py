@@ -225,9 +225,11 @@ def read_regular(file: Path, *, limit: int = MAX_BYTES, inside: str | None = Non
 
 def why_outside(real: str, inside: str) -> str | None:
     """Say of a real path that does not lie below another one where it leads, and what to do about it."""
-    if is_outside(real, inside):
-        return f'leads out of the source to "{to_text(real)}"; index that as well if it is wanted'
-    return None
+    return (
+        f'leads out of the source to "{to_text(real)}"; index that as well if it is wanted'
+        if is_outside(real, inside)
+        else None
+    )
 
 
 def load_facts(file: Path, *, inside: str | None) -> Any:

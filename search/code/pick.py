@@ -44,7 +44,7 @@ def read_needs(lines: Iterable[str]) -> list[str]:
     if len(needs) > MOST_NEEDS:
         raise IconsError(f"more than {MOST_NEEDS} needs; give them in several lists")
     if not needs:
-        raise IconsError('no needs; give them as arguments, or a line each on stdin: icons pick settings "log out"')
+        raise IconsError('no needs; `icons pick settings "log out"` names two, and stdin takes a line each')
     return [need for _, need in needs]
 
 

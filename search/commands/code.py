@@ -216,8 +216,9 @@ def map(  # noqa: PLR0913 - one option each
         click.echo(to_csv(mapped), nl=False)
     elif rewritten:  # as it is for programs, names that are no UTF-8 as well; on a terminal without what that obeys
         for diff in ("".join(diff_of(change)) for change in rewritten.changes):
-            is_shown = sys.stdout.isatty()
-            click.echo(printable(diff, keep="\n\t") if is_shown else diff.encode(errors="surrogateescape"), nl=False)
+            click.echo(
+                printable(diff, keep="\n\t") if sys.stdout.isatty() else diff.encode(errors="surrogateescape"), nl=False
+            )
     elif not page:
         _print_mappings(mapped)
     unseen = len(mapped.without_picture)

@@ -103,7 +103,7 @@ def export(  # noqa: PLR0913 - one option each
             exporting.Options(look=look, prefix=prefix, skip_unreadable=skip_unreadable),
             progress=progress,
         )
-    written = exporting.write_export(exported, place, replace=is_replaced)
+        written = exporting.write_export(exported, place, replace=is_replaced)
     if len(written) == 2:  # one file, under a name of the user's, and its licences
         remarks = (one.replace(f"{exported.main}#", f"{place.name}#") for one in exported.remarks)
         exported = replace(exported, remarks=tuple(remarks))
@@ -197,8 +197,12 @@ def lint(
         for rule in RULES.values():
             say(f"{rule.id:<15} {rule.severity:<8} {rule.looks_at}")
         return
-    is_asked = asked["folders"] or asked["sets"]
-    refuse((not is_asked, "nothing to look at; give a folder of icons, or --set KEY of the library"))
+    refuse(
+        (
+            not asked["folders"] and not asked["sets"],
+            "nothing to look at; give a folder of icons, or --set KEY of the library",
+        )
+    )
     refuse_two(("--long", is_long), ("--max", most), what="all findings and some")
     with waiting() as progress:
         from search.linting import lint as linting

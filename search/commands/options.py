@@ -210,8 +210,12 @@ def refuse_look_without_code(look: Look, framework: Framework | None) -> None:
     Raises:
         click.UsageError: that is so.
     """
-    has_code = look == Look() or framework is not None
-    refuse((not has_code, "a colour, stroke, size or corner is for code; say which with --format, as svg"))
+    refuse(
+        (
+            look != Look() and framework is None,
+            "a colour, stroke, size or corner is for code; say which with --format, as svg",
+        )
+    )
 
 
 def refuse_two(*options: tuple[str, object], what: str = "two forms of output") -> None:
@@ -294,6 +298,8 @@ class Answering:
             yield f'did you mean "{found.spelled}"?'
         if found.is_doubtful:
             yield f"no good match for {self.asked}; these come nearest"
+        if self.query.picture is not None and (found.is_doubtful or not found.hits):
+            yield "`icons locate` finds the icons in a picture of a whole screen"
 
     def _print_table(self, engine: "SearchEngine", found: Answer, *, long: bool) -> None:
         from search.showing.tables import print_answer
@@ -344,7 +350,7 @@ def print_written(written: "Written", framework: Framework) -> None:
 def print_code(code: str, snippet: "Snippet", framework: Framework) -> None:
     """Print code as it is, but for what a terminal would obey; say what of a look could not be stated."""
     if snippet.left_out:
-        said = {"stroke": "lines", "colours": "colours", "stroke_width": "--stroke-width"}
+        said = {"stroke": "lines", "colours": "colours", "motion": "motion", "stroke_width": "--stroke-width"}
         options = ", ".join(said.get(name, f"--{name}") for name in snippet.left_out)
         say(f"{options} left out: {framework.name} has no way to say it; --format react does", err=True)
     click.echo(printable(code, keep="\t\n") if sys.stdout.isatty() else code)

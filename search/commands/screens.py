@@ -236,8 +236,9 @@ def find(  # noqa: PLR0913 - one option each
     from search.screens.usage_page import print_uses, uses_page
 
     words = " ".join(query).strip()
-    is_one = bool(words) != bool(image)
-    refuse((not is_one, "say what to look for: an icon as mdi:home, words, or --image FILE; one of them"))
+    refuse(
+        (bool(words) == bool(image), "say what to look for: an icon as mdi:home, words, or --image FILE; one of them")
+    )
     started, least = time.perf_counter(), LEAST_SCORE if min_score is None else min_score
     index, engine = UsageIndex.open(library.root), engine_of(library)
     with index.explaining():
@@ -249,8 +250,8 @@ def find(  # noqa: PLR0913 - one option each
         else:
             found = uses_of_words(index, engine, Query(words=words), filters=filters, k=k, least=least)
     if as_json:
-        how = {"generation": index.generation.number, "ms": round(1000 * (time.perf_counter() - started), 2)}
-        click.echo(json.dumps({"query": words, **asdict(found), **how}))
+        ms = round(1000 * (time.perf_counter() - started), 2)
+        click.echo(json.dumps({"query": words, **asdict(found), "generation": index.generation.number, "ms": ms}))
     asked = f'"{words}"' if words else "the picture"
     if not found.uses:
         near = f"; the likeliest place has a score of {found.best:.2f}, --min-score shows it" if found.best else ""

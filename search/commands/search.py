@@ -23,6 +23,7 @@ from indexer.errors import IconsError
 from indexer.languages.words import printable, say
 from indexer.library.folder import Library
 from indexer.library.named import read_named
+from indexer.sources.records import shown
 from search.commands.options import (
     Answering,
     draw,
@@ -40,9 +41,6 @@ from search.commands.options import (
 )
 from search.drawings.frameworks import Framework, Look
 from search.query import MOST_HITS, MOST_OFFSET, SORTS, Filters, Query, Window, pasted_svg
-
-_MOST_SHOWN = 80
-"""Letters of a query in a message."""
 
 
 def _check_sheet(_: click.Context, __: click.Parameter, sheet: Path | None) -> Path | None:
@@ -133,7 +131,7 @@ def search(  # noqa: PLR0913 - one option each
 
     typed = " ".join(words)
     refuse_two(("--image", image), ("--like", like), what="two things to look like")
-    asked = [_quoted(typed)] * bool(typed.strip()) + [f'picture "{image}"'] * bool(image)
+    asked = [f'"{shown(printable(typed))}"'] * bool(typed.strip()) + [f'picture "{image}"'] * bool(image)
     asked += [f'icons like "{like}"'] * (like is not None)
     if not asked and why is None and filters == Filters() and window.sort == SORTS[0]:
         raise click.UsageError(
@@ -170,12 +168,6 @@ similar = click.Command(
     help="Find more icons like one, as `icons search --like KEY` does.",
     hidden=True,
 )
-
-
-def _quoted(typed: str) -> str:
-    """Words as a message repeats them: no longer than a line, and without what a terminal would obey."""
-    shown = printable(typed)
-    return f'"{shown}"' if len(shown) <= _MOST_SHOWN else f'"{shown[: _MOST_SHOWN - 4]} ..."'
 
 
 @click.command()
@@ -302,8 +294,11 @@ def evaluate(
         from search.evaluation.screens import evaluate_screens, print_screens
 
         ctx = click.get_current_context()
-        typed = [one for one in ctx.command.params if one.name not in _WITH_SCREENS and one.name]
-        sources = {one.opts[0]: ctx.get_parameter_source(one.name or "") for one in typed}
+        sources = {
+            one.opts[0]: ctx.get_parameter_source(one.name)
+            for one in ctx.command.params
+            if one.name and one.name not in _WITH_SCREENS
+        }
         others = ", ".join(name for name, source in sources.items() if source is not ParameterSource.DEFAULT)
         refuse((others, f"--screens-from measures boxes and names in screens alone; leave out {others}"))
         with warnings_as_lines(), ProgressLine() as progress:

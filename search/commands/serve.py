@@ -89,10 +89,9 @@ def completion(ctx: click.Context, shell: str) -> None:
     For this session alone:
       eval "$(icons completion bash)"
     """
-    root = ctx.find_root()
     found = get_completion_class(shell)
     assert found is not None
-    script = found(root.command, {}, "icons", "_ICONS_COMPLETE")
+    script = found(ctx.find_root().command, {}, "icons", "_ICONS_COMPLETE")
     click.echo(script.source_template % script.source_vars())
 
 

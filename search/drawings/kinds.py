@@ -396,7 +396,7 @@ def _component(one: Drawing, name: str, size: str) -> str:
 def _readme(name: str, names: Sequence[str], terms: Sequence[SetTerms]) -> str:
     credit = "\n".join(f"- {one.credit}" for one in terms)
     return (
-        f"# {name}\n\n{len(names):,} icons as components for React.\n\n```sh\nnpm install && npm run build\n```\n\n"
+        f"# {name}\n\nIcons as components for React: {len(names):,}.\n\n```sh\nnpm install && npm run build\n```\n\n"
         f'```tsx\nimport {{ {names[0]} }} from "{name}";\n\n<{names[0]} size={{24}} color="navy" aria-label="..." />\n'
         "```\n\nEvery property of an SVG goes through, and so does a ref. `color` is for what an icon leaves open.\n"
         "Without `aria-label` an icon is hidden from screen readers.\n\n"

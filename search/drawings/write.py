@@ -26,7 +26,7 @@ class Snippet:
     """The command that installs what is imported; None where nothing is."""
     left_out: tuple[str, ...] = ()
     """What of the look this framework can't state, by the names of its fields; "stroke": that lines are drawn;
-    "colours": those of the drawing itself."""
+    "colours": those of the drawing itself; "motion": that it moves."""
 
 
 _STROKED = re.compile(rb"\bstroke\s*[=:]\s*[\"']?\s*(?!none|transparent)[\w#]")
@@ -150,6 +150,7 @@ def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Wri
         lost = {
             "stroke": any(_STROKED.search(icon.svg or b"") for icon in icons),
             "colours": any(has_own_colours(clean_tree(icon, look)) for icon in icons),
+            "motion": any(re.search(rb"<animate|<set\s|keyframes\s", icon.svg or b"") for icon in icons),
         }
         left_out = (*(name for name, is_lost in lost.items() if is_lost), *_stated(framework, look)[1])
     elif framework.name == "css" and look.colour and not all("var(--icon)" in use for use in uses):

@@ -183,7 +183,7 @@ def located_page(
         ]
     return _PAGE.format(
         digest=base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode("ascii"),
-        title=shown(files[0].name if len(files) == 1 else f"{len(files):,} screenshots"),
+        title=shown(files[0].name if len(files) == 1 else counted(len(files), "screenshot")),
         facts=_facts(found),
         style=STYLE,
         script=SCRIPT,

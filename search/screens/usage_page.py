@@ -270,9 +270,9 @@ def uses_page(index: UsageIndex, asked: str, found: Uses, *, progress: Progress)
     """Lay uses out as one file that needs nothing beside it."""
     shots = list(read_shots(index, found.uses, most=MOST_SHOTS, progress=progress))
     n_hidden = len({use.file for use in found.uses}) - len(shots)
-    facts = [f"{found.n_found:,} places on {found.n_screens:,} screenshots; the surest first."]
+    facts = [f"{counted(found.n_found, 'place')} on {counted(found.n_screens, 'screenshot')}; the surest first."]
     facts += [f"The first {len(found.uses):,} are shown."] * (len(found.uses) < found.n_found)
-    facts += [f"{n_hidden:,} more screenshots have crops alone."] * (n_hidden > 0)
+    facts += [f"{counted(n_hidden, 'more screenshot')}: crops alone."] * (n_hidden > 0)
     links = {shot.file: f"#shot-{number}" for number, shot in enumerate(shots)}
     crops = [_crop(index, use, _label(use), link=links.get(use.file, "")) for use in found.uses[:_MOST_CROPS]]
     screens = "".join(_screen(index, shot, number) for number, shot in enumerate(shots))
@@ -349,7 +349,7 @@ def report_page(index: UsageIndex, engine: SearchEngine, report: UsageReport) ->
     small = f"{len(report.unknown):,}: like no icon of the library; own drawings, logos, or no icons at all"
     unknown = [_crop(index, one.examples[0], f"{one.n:,} x") for one in report.unknown[:_MOST_UNKNOWN]]
     facts = [
-        f"{report.n_screens:,} screenshots, {report.n_boxes:,} places that look like icons.",
+        f"{counted(report.n_screens, 'screenshot')}, {counted(report.n_boxes, 'place')} found that may show icons.",
         f"{len(report.used):,} of the {report.n_icons_of_sets:,} icons of {ours} are used.",
     ]
     sections.append(section("Not known", small=small, table=_together(unknown)))

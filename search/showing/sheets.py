@@ -69,7 +69,8 @@ def sheet_png(query: str, hits: Sequence[tuple[Hit, bytes | None]]) -> bytes:
             sheet.paste(Image.fromarray(drawn.pixels), (left + 6, top + 6))
         below, width = top + _PICTURE, _TILE_WIDTH - 12
         _write(draw, (left, below + 20), hit.name, size=13, width=width, english=hit.words)
-        _write(draw, (left, below + 38), f"{hit.score:.2f}  {hit.set}", size=_SMALL, width=width)
+        below_name = f"{hit.score:.2f}  {'animated, ' if hit.animated else ''}{hit.set}"
+        _write(draw, (left, below + 38), below_name, size=_SMALL, width=width)
     file = io.BytesIO()
     sheet.save(file, "PNG", optimize=True)
     return file.getvalue()

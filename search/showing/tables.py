@@ -173,7 +173,7 @@ def print_explanation(explanation: Explanation) -> None:
     first = explanation.first
     icons = [explanation.icon] + ([first] if first and first.hit.id != explanation.icon.hit.id else [])
     for line in understood(explanation):
-        print_line(console, line)
+        console.print(plain(line), soft_wrap=not console.file.isatty())
     console.print()
     console.print(table_of(("", *(printable(icon.hit.key) for icon in icons)), _rows(icons), folded=range(3)))
     console.print()

@@ -73,6 +73,14 @@ class SearchAnswer(_Answer, Answer):
 
 
 @dataclass(frozen=True)
+class PictureAnswer(SearchAnswer):
+    """What a picture found."""
+
+    note: str | None
+    """Where nothing fits: how to ask with a whole screen."""
+
+
+@dataclass(frozen=True)
 class LocatedIconAnswer(_Answer, LocatedIcon):
     """One icon of a picture: where it is, how sure that is, and what it may be."""
 

@@ -33,6 +33,7 @@ from indexer.errors import (
     UnknownIconError,
     UnreachableError,
 )
+from indexer.sources.records import shown
 from search.web.connections import BusyError, TooSlowError
 
 OPEN_PATHS = ("/health",)
@@ -232,8 +233,6 @@ def _is_at(origin: str, host: str) -> bool:
 _log = logging.getLogger(__name__)
 _MOST_ERRORS = 10
 """Errors of one request that its refusal names."""
-_SHOWN = 100
-"""Characters of a refused value in a refusal."""
 _AWAY = "the server that holds the icons does not answer at the moment; try again"
 _DAMAGED = "the library can't be read at the moment; the server's log says why"
 _GONE = "the picture of this icon has gone or changed since it was indexed"
@@ -273,7 +272,7 @@ async def _refuse(_: Request, error: Exception) -> JSONResponse:
 
 
 def _reason(invalid: Mapping[str, Any]) -> str:
-    """Why one parameter is refused."""
-    name, value = ".".join(str(part) for part in invalid["loc"][1:]), str(invalid.get("input"))
-    shown = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
-    return f'{name or "request"} is "{shown}": {invalid["msg"]}'
+    """Why one parameter is refused; what is no text is not repeated, as Python's spelling of it helps nobody."""
+    name, value = ".".join(str(part) for part in invalid["loc"][1:]) or "request", invalid.get("input")
+    said = f' is "{shown(value)}"' if isinstance(value, str) else ""
+    return f"{name}{said}: {invalid['msg'].removeprefix('Value error, ')}"

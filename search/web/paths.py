@@ -23,6 +23,7 @@ from search.web.answers import (
     Health,
     IconAnswer,
     LocatedAnswer,
+    PictureAnswer,
     Refusal,
     SearchAnswer,
     SetsAnswer,
@@ -109,16 +110,19 @@ async def search(service: Served, asked: Annotated[SearchParameters, Query()]) -
 
 @router.post(
     f"{API}/search",
-    response_model=SearchAnswer,
+    response_model=PictureAnswer,
     summary="Find icons by a picture",
     openapi_extra={"requestBody": BODY},
     responses=errors(404, 408, 413),
 )
 async def search_by_picture(request: Request, service: Served, asked: Annotated[SearchParameters, Query()]) -> Response:
-    """Find icons that look like a picture: a screenshot, a drawing, any format and size; words may come along."""
+    """Find icons that look like a picture: a screenshot, a drawing, any format and size; words may come along.
+
+    The icons in a picture of a whole screen are for `locate`.
+    """
     async with service.uploads.picture(request) as picture:
         query = asked.query(picture=await service.drawings.pixels(picture))
-    return as_json((await service.search(query, asked, like=asked.like)).content)
+    return as_json((await service.search(query, asked, like=asked.like, kind=PictureAnswer)).content)
 
 
 @router.post(
@@ -429,7 +433,7 @@ async def png(
     colour: Colour = None,
     v: Digest = None,
 ) -> Response:
-    """Draw an icon on nothing."""
+    """Draw an icon on nothing; one that moves stands still."""
     return sent(request, await service.drawings.png(icon, colour=colour, size=size, digest=v), _PNG)
 
 

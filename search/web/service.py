@@ -20,6 +20,7 @@ from search.drawings.write import write
 from search.engine import Edition, SearchEngine
 from search.query import Hit, Query, Window, pasted_svg, refuse_late, values_of
 from search.web.answers import (
+    API,
     CodeAnswer,
     Health,
     LocatedAnswer,
@@ -98,6 +99,7 @@ _LOCATE_SECONDS = 20.0
 _FEW_WAITING = 8
 """Of exports, and of screens: each holds much memory."""
 _NOT_WHOLE = "the library has gone, is being copied, or is damaged; what is whole again answers within seconds"
+_OF_SCREENS = f"nothing fits; POST a picture of a whole screen to {API}/locate, which finds the icons in it"
 _DRAWING = 0.5
 """Share of an answer's time that drawing may take; the rest is for waiting, and for a process to start."""
 
@@ -189,7 +191,9 @@ class Service:
     async def _found(self, asked: SearchParameters) -> SentAnswer:
         return await self.search(asked.query(), asked, like=asked.like)
 
-    async def search(self, query: Query, asked: HitParameters, *, like: str | None = None) -> SentAnswer:
+    async def search(
+        self, query: Query, asked: HitParameters, *, like: str | None = None, kind: type[SearchAnswer] = SearchAnswer
+    ) -> SentAnswer:
         """Answer a query; `like` spells the icon that it asks with, if any.
 
         Raises what the engine raises, BusyError and TooSlowError.
@@ -202,7 +206,8 @@ class Service:
             like_icon = query if like is None else replace(query, icon=id_of(engine, like))
             answer = engine.ask(like_icon, filters=asked.filters(), window=asked.window())
             beside = {"query": query.words, "generation": engine.generation.number, "ms": milliseconds(started)}
-            content = written(SearchAnswer, values_of(answer) | beside)
+            beside["note"] = None if answer.hits and not answer.is_doubtful else _OF_SCREENS  # where a picture asks
+            content = written(kind, values_of(answer) | beside)
             return SentAnswer(content, first_layers(answer.hits), engine.edition)
 
         return await self.ask(ask)

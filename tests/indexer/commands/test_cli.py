@@ -136,6 +136,7 @@ def test_searching_imports_no_torch_and_help_imports_nothing_heavy(
         (["index", "--batch-size", "0"], "0 is not in the range"),
         (["index", "--only", "embed", "--backend", "mpi"], "'mpi'"),
         (["serch", "arrow"], 'no command "serch"; did you mean `icons search`?'),
+        (["lab", "bench", "trian"], 'no command "trian"; did you mean `icons lab bench train`?'),
         (["status"], "no library at"),
         (["status", "--failures"], "no library at"),
         (["sources"], "no library at"),
@@ -193,7 +194,7 @@ def test_a_run_that_leaves_a_source_as_it_was_does_the_rest_and_names_the_comman
     status = json.loads(_run(library, "status", "--json").stdout)
     assert (status["found"], status["embedded"], status["duplicate"], status["waiting"]) == (14, 13, 1, 0)
     forgotten = _run(library, *shlex.split(kept["command"])[1:])
-    assert forgotten.stdout == "1 icon dropped; `icons index` publishes the library without\n"
+    assert forgotten.stdout == "1 icon dropped; `icons index` publishes that\n"
     assert _run(library, "index").exit_code == 0
 
 

@@ -62,10 +62,9 @@ def answer(call: Call, tool: str, **arguments: Any) -> Any:
 
 
 def test_an_assistant_searches_shows_and_gets_the_svg(call: Call) -> None:
-    icons = answer(call, "search_icons", query="arrowUp", k=3, set=["icons"])["icons"]
-    assert icons[0]["key"] in ("icons:arrow-up", "icons:arrow-up-filled")
-    pasted = answer(call, "search_icons", query=disc(4, 12), k=1)
-    assert [icon["key"] for icon in pasted["icons"]] == ["icons:dot-a"]
+    found = answer(call, "search_icons", query="arrowUp", k=3, set=["icons"])["icons"]
+    assert found[0]["key"] in ("icons:arrow-up", "icons:arrow-up-filled")
+    assert answer(call, "search_icons", query=disc(4, 12), k=1)["icons"][0]["key"] == "icons:dot-a"
     shown = answer(call, "show_icon", key="icons:arrow-up")
     assert (shown["name"], shown["variants"]) == ("arrow-up", ["icons:arrow-up-filled"])
     assert Path(shown["path"]).name == "arrow-up.svg"
@@ -267,8 +266,7 @@ def test_a_picture_that_is_a_pipe_or_a_device_is_not_waited_for(call: Call, tmp_
     os.mkfifo(tmp_path / "pipe.png")
 
     for picture in (tmp_path / "pipe.png", "/dev/zero", tmp_path):
-        told = f'picture "{picture}" can\'t be read: not a regular file'
-        assert call(tool, picture=str(picture)) == (True, told)
+        assert call(tool, picture=str(picture)) == (True, f'picture "{picture}" can\'t be read: not a regular file')
 
 
 def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(icon_library: Library) -> None:

@@ -22,7 +22,7 @@ from indexer.reports.terminal import open_console
 from search.cli import main
 
 Run = Callable[..., Result]
-ICONS = [sys.executable, "-c", "from search.cli import main; main()"]
+ICONS = [sys.executable, "-c", "from search import run; run()"]
 ODD = os.fsdecode(b"odd\xff\xc3")
 COMMANDS: Mapping[str, Sequence[str]] = {
     "check": ["src", "--json"],
@@ -79,9 +79,14 @@ def process(*arguments: str, how: str = "", inside: Path, library: Path) -> subp
     before, _, streams = how.rpartition(";")
     script = f'{before}{";" if before else ""} "$@" {streams}'
     environment = {**os.environ, "ICONS_LIBRARY": str(library), "PYTHONUNBUFFERED": ""}
-    command = ["bash", "-c", script, "bash", *ICONS, *arguments]
     return subprocess.run(
-        command, input="house\n", capture_output=True, text=True, cwd=inside, env=environment, check=False
+        ["bash", "-c", script, "bash", *ICONS, *arguments],
+        input="house\n",
+        capture_output=True,
+        text=True,
+        cwd=inside,
+        env=environment,
+        check=False,
     )
 
 
@@ -91,14 +96,14 @@ def test_a_working_directory_that_is_gone_is_told(name: str, tmp_path: Path, mon
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     done = CliRunner().invoke(main, [*name.split(), *COMMANDS[name]])
-    told = "Error: the working directory is gone; change to one that is there\n"
-    assert (done.exit_code, done.stdout, done.stderr) == (2, "", told)
+    assert (done.exit_code, done.stdout) == (2, "") and done.stderr == (
+        "Error: the working directory is gone; change to one that is there\n"
+    )
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_too_little_memory_is_told_before_anything_is_loaded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    limits = {resource.RLIMIT_AS: 300_000_000}
-    monkeypatch.setattr(resource, "getrlimit", lambda kind: (limits.get(kind, -1), -1))
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: ({resource.RLIMIT_AS: 300_000_000}.get(kind, -1), -1))
     done = CliRunner().invoke(main, [*name.split(), *COMMANDS[name]])
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: not enough memory or threads (this process may have 300 MB, and needs 1,000")
@@ -136,6 +141,7 @@ def status_that_fails(error: Exception, monkeypatch: pytest.MonkeyPatch) -> Resu
         (OSError(12, "Cannot allocate memory"), "Error: not enough memory or threads ([Errno 12] Cannot allocate"),
         (OSError(24, "Too many open files", "a"), 'Error: "a": Too many open files'),
         (OSError(5, "Input/output error"), "Error: Input/output error"),
+        (ExceptionGroup("of tasks", [OSError(5, "Input/output error")]), "Error: Input/output error"),
         (PermissionError(13, "Permission denied", "a"), 'Error: "a" can\'t be read or written (Permission denied); '),
         (UnicodeEncodeError("utf-8", ODD, 3, 4, "surrogates not allowed"), 'Error: "odd\\udcff\\udcc3" is not Unicode'),
     ],
@@ -198,7 +204,10 @@ def test_a_reader_that_has_seen_enough_is_no_failure() -> None:
         open_console().on_broken_pipe()
 
 
-def test_ctrl_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_is_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt")  # pressed while modules are loaded
+    begun = process(inside=tmp_path, library=tmp_path)
+    assert (begun.returncode, begun.stdout, begun.stderr) == (130, "", "stopped\n")
     monkeypatch.setattr("indexer.commands.library.read_status", lambda _: os.kill(os.getpid(), signal.SIGINT))
     done = CliRunner().invoke(main, ["status"])
     assert (done.exit_code, done.stdout, done.stderr) == (130, "", "stopped\n")

@@ -126,6 +126,7 @@ def test_a_look_is_stated_in_the_properties_of_each_framework(name: str, use: st
         ('<style>.a{fill:#e11d48}</style><path class="a" d="M2 2h9v9z"/>', ("colours",)),
         ('<path stroke="red" d="M2 2h9"/>', ("stroke", "colours")),
         ('<path fill="currentColor" d="M2 2h9v9z"/><path fill="none" d="M0 0h24"/>', ()),
+        ('<path fill="currentColor" d="M2 2h9v9z"><animate attributeName="opacity" to="0"/></path>', ("motion",)),
     ],
 )
 def test_path_data_says_what_of_a_drawing_it_drops(body: str, left_out: tuple[str, ...]) -> None:

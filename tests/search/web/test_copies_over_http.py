@@ -36,8 +36,9 @@ def test_an_icon_is_written_for_a_framework_in_a_look(client: httpx.Client) -> N
     ]
     assert (told["install"], told["left_out"], told["language"]) == ("npm install lucide-react", [], "tsx")
     assert told["imports"] == imports and told["code"].startswith(imports)
-    many = client.post(f"{API}/code", json={"icons": ["mdi:bell", "mdi:home"], "format": "@iconify/vue"}).json()
-    assert many["uses"] == ['<Icon icon="mdi:bell" />', '<Icon icon="mdi:home" />']
+    assert client.post(f"{API}/code", json={"icons": ["mdi:bell", "mdi:home"], "format": "@iconify/vue"}).json()[
+        "uses"
+    ] == ['<Icon icon="mdi:bell" />', '<Icon icon="mdi:home" />']
 
 
 @pytest.mark.parametrize(
@@ -59,15 +60,15 @@ def test_what_can_not_be_written_is_told_in_a_sentence(
     answer = client.get(f"{API}/icons/{icon}/code", params=asked)
     assert (answer.status_code, list(answer.json())) == (status, ["error"]) and told in answer.json()["error"]
     many = client.post(f"{API}/code", json={"icons": ["lucide:home", icon], **asked})
-    assert many.status_code in (400, 404, 422) and list(many.json()) == ["error"]
+    assert many.status_code in (400, 404, 422) and list(many.json()) == ["error"] and "--" not in answer.text
 
 
 @pytest.mark.parametrize(
     ("body", "status", "told"),
     [
         (b"", 422, "JSON"),
-        (b"{", 422, "JSON"),
-        (b'{"icons": [], "format": "svg"}', 422, 'icons is "[]"'),
+        (b"{", 422, "request: Invalid JSON"),
+        (b'{"icons": [], "format": "svg"}', 422, "icons: List should have at least 1 item"),
         (b'{"icons": ["lucide:bell"], "format": "svg", "color": "red"}', 422, 'color is "red"'),
         (b'{"icons": [' + b'"a",' * 500 + b'"a"], "format": "svg"}', 422, "at most 500"),
         (b'{"icons": ["' + b"x" * 2_000_000 + b'"], "format": "svg"}', 413, "1 MB"),
@@ -113,7 +114,7 @@ def test_what_is_unknown_is_named_and_can_be_left_out(client: httpx.Client) -> N
 @pytest.mark.parametrize(
     ("asked", "status", "told"),
     [
-        ({"icons": []}, 422, 'icons is "[]"'),
+        ({"icons": []}, 422, "icons: List should have at least 1 item"),
         ({"icons": ["lucide:bell"], "kind": "exe"}, 422, 'kind is "exe"'),
         ({"icons": ["lucide:bell"], "kind": "font", "colour": "red"}, 400, "a font takes the colour of the text"),
         ({"icons": ["lucide:bell"], "kind": "iconify", "prefix": "../x"}, 400, 'prefix is "../x"'),

@@ -160,7 +160,7 @@ def test_a_picture_is_kept_for_ever_under_an_address_that_names_it(client: httpx
         ("search?q=dot&k=ten", 422, 'k is "ten"'),
         ("search?q=dot&min_score=2", 422, 'min_score is "2"'),
         ("search?q=dot&colour=red", 422, 'colour is "red": no parameter of this path; it takes animated, category'),
-        ("icons/icons:dot-a/svg?colour=javascript", 422, 'colour is "javascript": Value error, no colour; give a name'),
+        ("icons/icons:dot-a/svg?colour=javascript", 422, 'colour is "javascript": no colour; give a name'),
         ("facets?k=1", 422, 'k is "1": no parameter of this path; it takes none'),
         ("icons/icons:dot-a/svg?color=red&size=2", 422, 'size is "2": no parameter of this path; it takes color, '),
         ("search?icon=icons:arow-up", 404, 'no icon "icons:arow-up" in this library; near: icons:arrow-up'),
@@ -267,9 +267,11 @@ def _png(image: Image.Image) -> bytes:
 def test_a_picture_finds_the_icon_that_it_shows(client: httpx.Client, ids: dict[str, int]) -> None:
     picture = client.get(f"{API}/icons/{ids['dot-a']}/png?size=96").content
     as_body = client.post(f"{API}/search?k=3", content=picture, headers={"Content-Type": "image/png"}).json()
-    assert as_body["hits"][0]["id"] == ids["dot-a"]
+    assert (as_body["hits"][0]["id"], as_body["note"]) == (ids["dot-a"], None)
     as_form = client.post(f"{API}/search?k=3", files={"picture": ("x.png", picture, "image/png")}).json()
     assert [hit["id"] for hit in as_form["hits"]] == [hit["id"] for hit in as_body["hits"]]
+    lost = client.post(f"{API}/search?min_score=1", content=_png(Image.effect_noise((400, 300), 90))).json()
+    assert (lost["hits"], f"{API}/locate" in lost["note"]) == ([], True)
 
 
 @pytest.mark.parametrize(

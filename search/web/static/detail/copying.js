@@ -37,7 +37,7 @@ export async function preferred(icons) {
   return [...remembered(), ...USUAL].map(known).find(Boolean);
 }
 
-const LOOKS = { colour: "colour", colours: "colour", stroke_width: "stroke width", size: "size", corner: "corners", stroke: "stroke: as a filled shape it is another icon" };
+const LOOKS = { colour: "colour", colours: "colour", stroke_width: "stroke width", size: "size", corner: "corners", motion: "motion", stroke: "stroke: as a filled shape it is another icon" };
 
 /** What of the look a format leaves out, in words; the one with a reason last. */
 export const unsaid = (leftOut) => [...new Set([...leftOut].sort((a, b) => (a === "stroke") - (b === "stroke")).map((name) => LOOKS[name] ?? name))].join(", ");

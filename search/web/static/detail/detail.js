@@ -148,6 +148,7 @@ export class Detail {
     const size = make("select", { "aria-label": "Size of the PNG", "data-key": "px" }, PNG_SIZES.map((px) => make("option", { value: px, textContent: `${px} px`, selected: px === 256 })));
     const button = (kind, text, href) => make("a", { className: "button", href, download: `${fileName(icon.name)}.${kind}`, "data-key": text.toLowerCase() }, symbol("download"), text);
     const png = button("png", "PNG", sized(icon.png_url, 256));
+    if (icon.animated) png.append(", still");
     size.addEventListener("change", () => { png.href = sized(icon.png_url, size.value); });
     if (!icon.svg_url) return make("div", { className: "downloads", role: "group", "aria-label": "Download" }, png, size);
     const [svg, original] = [button("svg", "SVG", icon.svg_url), button("svg", "Original", icon.svg_url)];
