@@ -339,7 +339,7 @@ def _in_order(results: Results, question: Question, window: Window, n: int) -> R
         hits = results.at_least(MOST_COUNTED)[:MOST_COUNTED]
         hits = hits[np.argsort(hits["icon"])]
         return hits[in_order(opened.facets, opened.snapshot, hits["icon"], window.sort)]
-    hits = results.at_least(n).copy()
+    hits = results.at_least(n)
     hits["confidence"] = np.minimum.accumulate(hits["confidence"])
     return hits
 

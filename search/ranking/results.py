@@ -65,12 +65,12 @@ class Results:
         is_never_empty = question.own is not None and question.parsed is None
         measure = partial(ScoreCutoff.of, min_score=window.min_score, is_never_empty=is_never_empty)
         first, fits, is_measured = self._look(self._n)
-        self._first = first.copy()
-        self.cutoff = measure(first[is_measured])
-        self._rows = self.cutoff.hits(first[fits])
+        self._first = first
+        self.cutoff = measure(first.compress(is_measured))
+        self._rows = self.cutoff.hits(first.compress(fits))
         if not len(self._rows) and self._only is not None and window.min_score is None:
-            self.cutoff = measure(first[fits])
-            self._rows = self.cutoff.hits(first[fits])
+            self.cutoff = measure(first.compress(fits))
+            self._rows = self.cutoff.hits(first.compress(fits))
         n_among = len(question.opened.facets) if self._only is None else len(self._only)
         hits = self._arranged(self._rows)
         while self._can_find_more and len(hits) <= MOST_COUNTED and n_among <= N_SURE:
@@ -96,7 +96,7 @@ class Results:
 
     def judged(self, icon: int) -> tuple[Rows, bool]:
         """The row of one icon, wherever it lies, and whether it is a hit: shown, or stood for by another one."""
-        ids, row = np.array([icon]), self._first[self._first["icon"] == icon]
+        ids, row = np.array([icon]), self._first.compress(self._first["icon"] == icon)
         if not len(row):
             rows = features(self._question, ids, retrieve.Retrieved(ids, np.zeros(1, bool), np.ones(1, bool)))
             row = weigh(self._question, rows, n_among=self._n_images, stated=self._stated)
@@ -145,7 +145,7 @@ class Results:
     def _deeper(self, n: int) -> Rows:
         """The hits among `n` that were not found before."""
         rows, fits, _ = self._look(n)
-        new = self.cutoff.hits(rows[fits])
+        new = self.cutoff.hits(rows.compress(fits))
         self._rows = np.concatenate([self._rows, new])
         return new
 
@@ -165,7 +165,7 @@ class Results:
     def _arranged(self, rows: Rows) -> Rows:
         """Hits best first: all of them, or one of each variant group and drawing."""
         rows = self._best_first(rows)
-        return rows[grouped(self._question.opened, rows["icon"], flat=self._flat)]
+        return rows.take(grouped(self._question.opened, rows["icon"], flat=self._flat))
 
     def _best_first(self, rows: Rows) -> Rows:
         """Rows in order; where words are asked, what is shown before its variants: in the style asked, else plain."""
@@ -177,13 +177,12 @@ class Results:
         is_in = np.ones(len(rows), bool)
         for words in question.avoided.words:
             is_in &= ~facets.in_style(ids, asked_style(words))
-        is_asked = is_in & facets.is_like(ids, style or "")
-        has_no_other = np.array([*(look == style for look in facets.labels("look").values), False])[known["look"]]
-        is_plain = is_in & (known["states"] == (A_LOOK if style else NO_STYLE))
-        variants = facets.variants(known)
-        firsts = firsts_of(variants)
-        may_stand = stand_ins(firsts, is_asked, is_in & has_no_other if style else is_plain, is_plain)
-        return before_variants(rows, variants, cleanest(firsts, known["roughness"], may_stand))
+        wanted = [is_in, is_in & (known["states"] == (A_LOOK if style else NO_STYLE))]
+        if style:
+            has_no_other = np.array([*(look == style for look in facets.labels("look").values), False])[known["look"]]
+            wanted[:1] = [is_in & facets.is_like(ids, style), is_in & has_no_other]
+        firsts = firsts_of(facets.variants(known))
+        return before_variants(rows, firsts, cleanest(firsts, known["roughness"], stand_ins(firsts, *wanted)))
 
     def _followed_by(self, new: Rows) -> Rows:
         """The hits, and behind them those of others that are no variants of theirs and show other drawings."""
