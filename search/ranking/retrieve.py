@@ -142,8 +142,6 @@ class Retrieved:
     """Ascending, each once."""
     is_first: Mask
     """Which of them are found at first, whatever is filtered: by these a query's scores are measured."""
-    fits: Mask
-    """Which of them the filters leave."""
     cosines: Neighbours | None = None
     """Of icons with the words, as far as they are known; `beyond` is the most that one may have which was not found."""
     looks: Neighbours | None = None
@@ -164,7 +162,7 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
     """
     refuse_late()
     if question.keywords is not None:
-        return _retrieve_keywords(question, question.keywords, n, only)
+        return _retrieve_keywords(question, question.keywords, n)
     every: list[Ids] = []
     """Found whatever is filtered."""
     among: list[Ids] = []
@@ -192,8 +190,7 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
         among.append(facets.showing(looks.ids))
     of_all = distinct(np.concatenate(every))
     ids = distinct(np.concatenate([of_all, *among]))
-    fits = np.ones(len(ids), bool) if only is None else only.has(ids)
-    return Retrieved(ids, is_in(of_all, ids) & is_first, fits, cosines, looks, words)
+    return Retrieved(ids, is_in(of_all, ids) & is_first, cosines, looks, words)
 
 
 def _near(
@@ -233,7 +230,7 @@ def _best_named(opened: Opened, fits: Floats, n: int, only: Selection | None) ->
     return best[:most], lexical[:most], float(fits[opened.name_rows(last)].max(initial=0)) if is_cut else 0.0
 
 
-def _retrieve_keywords(question: Question, text: str, n: int, only: Selection | None) -> Retrieved:
+def _retrieve_keywords(question: Question, text: str, n: int) -> Retrieved:
     """The icons whose names, tags and categories say all that a keyword query wants."""
     opened = question.opened
     match = read_keywords(text)
@@ -243,5 +240,4 @@ def _retrieve_keywords(question: Question, text: str, n: int, only: Selection | 
     order = np.argsort(names)
     held = opened.facets.at(ids)["name"] if len(ids) else ids
     merits = merits[order][np.searchsorted(names[order], held)] if len(ids) else merits[:0]
-    fits = np.ones(len(ids), bool) if only is None else only.has(ids)
-    return Retrieved(ids, np.ones(len(ids), bool), fits, merits=merits, is_cut=len(names) == n)
+    return Retrieved(ids, np.ones(len(ids), bool), merits=merits, is_cut=len(names) == n)
