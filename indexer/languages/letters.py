@@ -122,9 +122,7 @@ def is_accented(letter: str) -> bool:
 
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-"""Thai, Lao, Burmese, Khmer, kana and Chinese characters."""
-_RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
-_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+"""Thai, Lao, Burmese, Khmer, kana and Chinese characters: so many take milliseconds to compile, where there are any."""
 LOANWORD = re.compile("[\u30a1-\u30ff]+")
 """All katakana, which Japanese spells other languages' words in."""
 LONG_VOWEL = "ー"
@@ -136,12 +134,13 @@ LONGEST = 12
 
 def is_unspaced(text: str) -> bool:
     """Tell whether a text begins in a script that puts no spaces between words."""
-    return bool(_IS_UNSPACED.match(text))
+    return not text[:1].isascii() and re.match(f"[{_UNSPACED}]", text) is not None
 
 
 def runs(word: str) -> Iterator[str]:
     """Cut a word where scripts with and without spaces meet: "wifi設定" is "wifi" and "設定"."""
-    return (found[0] for found in _RUN.finditer(word))
+    found = [word] if word.isascii() else re.findall(f"[{_UNSPACED}]+|[^{_UNSPACED}]+", word)
+    return filter(None, found)
 
 
 def known_pieces(word: str, is_known: Callable[[str], bool]) -> Iterator[str]:

@@ -150,9 +150,14 @@ CORNERS = ("rounded", "sharp")
 _LOOK_OF = {**{look: look for look in LOOKS}, "twotone": "duotone", "linear": "outline"}
 _STRONGEST = ("duotone", "color", "filled", "outline")
 """Of two looks that are stated, the first here is what is seen: a duotone outline is a duotone."""
+FOREIGN_OUTLINED = (
+    *("umriss", "umrandet", "umrandete", "umrandeter", "umrandetes", "omlijnd", "omlijnde"),
+    *("contorno", "contornato"),
+)
+"""Words of other languages that the dictionary lacks, or has for shapes alone."""
 _ASKED: dict[str, str | None] = {
     **STYLES,
-    **dict.fromkeys(("regular", "hollow", "empty", "lined", "stroked", "umriss", "contorno", "contour"), "outline"),
+    **dict.fromkeys(("regular", "hollow", "empty", "lined", "stroked", "contour", *FOREIGN_OUTLINED), "outline"),
     **{"twotone": "duotone", "full": "filled", "filling": "filled"},
 }
 CERTAIN = frozenset(("filled", "outline", "outlined", "duotone", "twotone"))

@@ -34,6 +34,8 @@ from search.query import (
     Judged,
     NameRead,
     Query,
+    ReadAs,
+    ReadWord,
     SetCard,
     Sort,
     Window,
@@ -52,7 +54,7 @@ from search.ranking.order import (
     order_of_sets,
     set_priority,
 )
-from search.ranking.parsing import encode
+from search.ranking.parsing import ParsedQuery, encode
 from search.ranking.results import Results
 from search.ranking.retrieve import Question, question_of
 
@@ -327,9 +329,18 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
         is_more=results.is_more,
         facets=results.count() if window.facets else None,
         spelled=parsed.wording.spelled if parsed else None,
-        read_as=parsed.read_as if parsed else None,
+        read_as=_read_as(parsed),
         is_doubtful=len(results.hits) > 0 and bool(results.hits["confidence"][0] < weights.GOOD_SCORE),
     )
+
+
+def _read_as(parsed: ParsedQuery | None) -> ReadAs | None:
+    """How a query in another language was read."""
+    if parsed is None or (reading := parsed.reading) is None:
+        return None
+    words = (ReadWord(piece.text, tuple(term for term, _ in piece.terms)) for piece in reading.pieces)
+    name = Dictionary.bundled().languages[reading.language]
+    return ReadAs(reading.language, name, reading.english, reading.is_english_too, tuple(words))
 
 
 def _in_order(results: Results, question: Question, window: Window, n: int) -> Rows:
@@ -339,7 +350,7 @@ def _in_order(results: Results, question: Question, window: Window, n: int) -> R
         hits = results.at_least(MOST_COUNTED)[:MOST_COUNTED]
         hits = hits[np.argsort(hits["icon"])]
         return hits[in_order(opened.facets, opened.snapshot, hits["icon"], window.sort)]
-    hits = results.at_least(n).copy()
+    hits = results.at_least(n)
     hits["confidence"] = np.minimum.accumulate(hits["confidence"])
     return hits
 
@@ -446,7 +457,7 @@ def explain(opened: Opened, query: Query, icon: int, filters: Filters, window: W
         synonyms=tuple(name for name, _ in wording.synonyms),
         without=question.avoided.words,
         spelled=wording.spelled,
-        read_as=parsed.read_as,
+        read_as=_read_as(parsed),
         icon=_judge(question, row, hits),
         first=_judge(question, results.judged(int(hits["icon"][0]))[0], hits) if len(hits) else None,
         shown=_shown(opened, results, row, hits, is_hit=is_hit),

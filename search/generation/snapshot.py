@@ -6,7 +6,8 @@ Plain sqlite3: SQLAlchemy alone would take a third of the time of a cold search.
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,8 @@ _N_NAMES_NEAR = 30
 """Names whose icons are looked at: several icons that bear one are spelt in several ways."""
 _MOST_COLONS = 8
 """Of a key, at which it may fall into set and name: both may have some."""
+_N_NAMED_KEPT = 1_000
+"""Names whose icons are kept: one query asks for the same ones several times, and for those of its synonyms."""
 _STEPS_BETWEEN_LOOKS = 2_000
 """Of SQLite's machine; whether anybody waits for the answer is looked at some thousand times a second."""
 
@@ -70,6 +73,8 @@ class Snapshot:
         try:
             self._uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
             self._of_thread = threading.local()
+            self.named = lru_cache(maxsize=_N_NAMED_KEPT)(self._named)
+            """Ids of the icons that bear exactly this name, or one that says just this in another language."""
             self._connection.execute("SELECT 1 FROM icons LIMIT 1").fetchone()
         except sqlite3.Error as error:
             raise LibraryError(f'"{path}" can\'t be read ({error}); `icons index` builds a new generation') from error
@@ -191,8 +196,7 @@ class Snapshot:
         query = "SELECT name FROM icons WHERE id IN ({marks}) ORDER BY id"
         return [name for (name,) in self._rows_of(query, ids.tolist())]
 
-    def named(self, words: str) -> Ids:
-        """Ids of the icons that bear exactly this name, or one that says just this in another language."""
+    def _named(self, words: str) -> Ids:
         return _ids(self._connection.execute(f"SELECT id FROM icons WHERE name_id IN ({NAMED})", (words,)))
 
     def called(self, sets: Sequence[str], name: str) -> Ids:
@@ -292,4 +296,4 @@ def lines(text: str) -> tuple[str, ...]:
 
 
 def _ids(rows: Iterable[tuple[int]]) -> Ids:
-    return np.fromiter((row[0] for row in rows), dtype=np.int64)
+    return np.fromiter(chain.from_iterable(rows), dtype=np.int64)

@@ -22,7 +22,7 @@ def added_up(rows: Rows, calibration: Calibration) -> Floats:
 
 def best_stated(rows: Rows, calibration: Calibration) -> float:
     """Evidence of the best icon that a tag alone speaks for; infinity where there is none."""
-    evidence = added_up(rows[rows["tier"] == STATED], calibration)
+    evidence = added_up(rows.compress(rows["tier"] == STATED), calibration)
     return float(evidence.max()) if len(evidence) else np.inf
 
 
@@ -103,7 +103,7 @@ class ScoreCutoff:
         """Those rows that are hits, none with a better score than one of a tier before its own."""
         for name in ("score", "confidence"):
             rows[name] = np.maximum(rows[name], self.floors[rows["tier"]])
-        return rows[rows["score"] >= self.least]
+        return rows.compress(rows["score"] >= self.least)
 
 
 def least_score(best: float, *, is_never_empty: bool = False) -> float:

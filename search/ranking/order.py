@@ -64,28 +64,28 @@ def _own_priority(opened: Opened) -> SetPriority:
 
 def ranked(rows: "Rows") -> "Rows":
     """Rows best first: by tier, then by evidence; ties by id, so order is stable."""
-    return rows[np.lexsort((rows["icon"], -rows["evidence"], rows["tier"]))]
+    return rows.take(np.lexsort((rows["icon"], -rows["evidence"], rows["tier"])))
 
 
 _VERDICT = ["judged", "evidence", "score", "confidence"]
 
 
-def before_variants(rows: "Rows", variants: Ids, may_stand: Mask) -> "Rows":
-    """Put the best icon that may stand for its variants before all of them, unless they answer in an earlier tier.
+def before_variants(rows: "Rows", firsts: Positions, may_stand: Mask) -> "Rows":
+    """Put the best icon that may stand for its variants, which `firsts` tell as `firsts_of` does, before all of them,
+    unless they answer in an earlier tier.
 
     Rows are best first. An icon that stands for others is judged as the best one is.
     """
-    firsts = firsts_of(variants)
-    may = np.flatnonzero(may_stand)
-    chosen = places = np.arange(len(rows))
-    chosen = chosen.copy()
+    may, places = np.flatnonzero(may_stand), np.arange(len(rows))
+    chosen, judged, moved, tiers = places.copy(), places.copy(), 2 * places + 1, rows["tier"]
     chosen[firsts[may][::-1]] = may[::-1]  # of several the last one written stays, which is the best
-    bests = np.flatnonzero((firsts == places) & (rows["tier"][chosen] == rows["tier"]))
-    stands = chosen[bests]
-    moved, is_behind, judged = places.copy(), np.ones(len(rows), bool), rows.copy()
-    moved[stands], is_behind[stands] = bests, False
-    judged[_VERDICT][stands] = rows[_VERDICT][bests]
-    return judged[np.lexsort((is_behind, moved))]
+    bests = np.flatnonzero((firsts == places) & (tiers[chosen] == tiers))
+    moved[chosen[bests]], judged[chosen[bests]] = 2 * bests, bests
+    order = np.argsort(moved, kind="stable")
+    arranged = rows.take(order)
+    for name in _VERDICT:
+        arranged[name] = rows[name][judged[order]]
+    return arranged
 
 
 def stand_ins(firsts: Positions, *wanted: Mask) -> Mask:

@@ -14,7 +14,7 @@ from indexer.languages.reading import read as read_language
 from indexer.languages.words import normalise
 from indexer.merging.facets import OF_LOOK
 from search.generation.opened import Opened
-from search.query import Query, ReadAs, ReadWord, refuse_many
+from search.query import Query, refuse_many
 from search.ranking import weights
 from search.words.codes import Code, read_code
 from search.words.wording import MINUS, MOST_LETTERS, WITHOUT, Wording, read, read_words, spell_signs
@@ -35,15 +35,6 @@ class ParsedQuery:
     """(drawn, dim) of what is customarily drawn, in the order of the wording."""
     reading: Reading | None
     """How it was read in English, where it is in another language."""
-
-    @property
-    def read_as(self) -> ReadAs | None:
-        """The reading, as an answer tells it."""
-        if (reading := self.reading) is None:
-            return None
-        words = (ReadWord(piece.text, tuple(term for term, _ in piece.terms)) for piece in reading.pieces)
-        name = Dictionary.bundled().languages[reading.language]
-        return ReadAs(reading.language, name, reading.english, reading.is_english_too, tuple(words))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ What is counted depends on the query and its filters alone, never on the window 
 - Windows may lie deeper. What a deeper step finds stands behind what was found before, so that pages follow each other.
 """
 
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from search.generation.backend import Ability, is_in
 from search.query import MOST_COUNTED, FacetCount, Filters, Window
 from search.ranking import retrieve
 from search.ranking.combine import ScoreCutoff, best_stated, best_unseen, weigh
-from search.ranking.features import Rows, features, of_keywords
+from search.ranking.features import Rows, features, of_keywords, rows_of
 from search.ranking.order import (
     before_variants,
     cleanest,
@@ -59,18 +59,17 @@ class Results:
         self._n, self._beyond, self._stated = retrieve.N_CANDIDATES, 0.0, np.inf
         self._seen = np.empty(0, np.int64)
         """Icons that were looked at."""
-        self._standing = self._seen
-        """Hits, and those that are shown in their place."""
+        self.hits = rows_of(self._seen)
+        """Best first, as they are shown."""
         # Some icons are always nearest to one.
         is_never_empty = question.own is not None and question.parsed is None
-        measure = partial(ScoreCutoff.of, min_score=window.min_score, is_never_empty=is_never_empty)
-        first, fits, is_measured = self._look(self._n)
-        self._first = first.copy()
-        self.cutoff = measure(first[is_measured])
-        self._rows = self.cutoff.hits(first[fits])
+        self._first, fits, is_measured = self._look(self._n)
+        measured = self._first.compress(is_measured)
+        self.cutoff = ScoreCutoff.of(measured, window.min_score, is_never_empty=is_never_empty)
+        self._rows = self.cutoff.hits(self._first.compress(fits))
         if not len(self._rows) and self._only is not None and window.min_score is None:
-            self.cutoff = measure(first[fits])
-            self._rows = self.cutoff.hits(first[fits])
+            self.cutoff = ScoreCutoff.of(self._first.compress(fits), None, is_never_empty=is_never_empty)
+            self._rows = self.cutoff.hits(self._first.compress(fits))
         n_among = len(question.opened.facets) if self._only is None else len(self._only)
         hits = self._arranged(self._rows)
         while self._can_find_more and len(hits) <= MOST_COUNTED and n_among <= N_SURE:
@@ -96,9 +95,9 @@ class Results:
 
     def judged(self, icon: int) -> tuple[Rows, bool]:
         """The row of one icon, wherever it lies, and whether it is a hit: shown, or stood for by another one."""
-        ids, row = np.array([icon]), self._first[self._first["icon"] == icon]
+        ids, row = np.array([icon]), self._first.compress(self._first["icon"] == icon)
         if not len(row):
-            rows = features(self._question, ids, retrieve.Retrieved(ids, np.zeros(1, bool), np.ones(1, bool)))
+            rows = features(self._question, ids, retrieve.Retrieved(ids, np.zeros(1, bool)))
             row = weigh(self._question, rows, n_among=self._n_images, stated=self._stated)
         return row, len(self.cutoff.hits(row)) > 0 and bool(self._may_answer(ids)[0])
 
@@ -129,7 +128,8 @@ class Results:
         question, is_first = self._question, not len(self._seen)
         self._n = min(n, question.opened.icons.most)
         found = retrieve.retrieve(question, self._n, self._only, is_first=is_first)
-        is_new = ~is_in(self._seen, found.ids) & (found.fits | is_first)
+        fits = self._may_answer(found.ids)
+        is_new = ~is_in(self._seen, found.ids) & (fits | is_first)
         ids = found.ids[is_new]
         self._seen = np.sort(np.concatenate([self._seen, ids]))
         if question.keywords is None:
@@ -139,13 +139,12 @@ class Results:
         else:
             rows = of_keywords(question, question.keywords, found)[is_new]
         self._beyond = best_unseen(question, found, stated=self._stated)
-        may_answer = ~self._is_own(ids)
-        return rows, found.fits[is_new] & may_answer, found.is_first[is_new] & may_answer
+        return rows, fits[is_new], found.is_first[is_new] & ~self._is_own(ids)
 
     def _deeper(self, n: int) -> Rows:
         """The hits among `n` that were not found before."""
         rows, fits, _ = self._look(n)
-        new = self.cutoff.hits(rows[fits])
+        new = self.cutoff.hits(rows.compress(fits))
         self._rows = np.concatenate([self._rows, new])
         return new
 
@@ -165,7 +164,7 @@ class Results:
     def _arranged(self, rows: Rows) -> Rows:
         """Hits best first: all of them, or one of each variant group and drawing."""
         rows = self._best_first(rows)
-        return rows[grouped(self._question.opened, rows["icon"], flat=self._flat)]
+        return rows.take(grouped(self._question.opened, rows["icon"], flat=self._flat))
 
     def _best_first(self, rows: Rows) -> Rows:
         """Rows in order; where words are asked, what is shown before its variants: in the style asked, else plain."""
@@ -177,27 +176,23 @@ class Results:
         is_in = np.ones(len(rows), bool)
         for words in question.avoided.words:
             is_in &= ~facets.in_style(ids, asked_style(words))
-        is_asked = is_in & facets.is_like(ids, style or "")
-        has_no_other = np.array([*(look == style for look in facets.labels("look").values), False])[known["look"]]
-        is_plain = is_in & (known["states"] == (A_LOOK if style else NO_STYLE))
-        variants = facets.variants(known)
-        firsts = firsts_of(variants)
-        may_stand = stand_ins(firsts, is_asked, is_in & has_no_other if style else is_plain, is_plain)
-        return before_variants(rows, variants, cleanest(firsts, known["roughness"], may_stand))
+        wanted = [is_in, is_in & (known["states"] == (A_LOOK if style else NO_STYLE))]
+        if style:
+            has_no_other = np.array([*(look == style for look in facets.labels("look").values), False])[known["look"]]
+            wanted[:1] = [is_in & facets.is_like(ids, style), is_in & has_no_other]
+        firsts = firsts_of(facets.variants(known))
+        return before_variants(rows, firsts, cleanest(firsts, known["roughness"], stand_ins(firsts, *wanted)))
 
     def _followed_by(self, new: Rows) -> Rows:
         """The hits, and behind them those of others that are no variants of theirs and show other drawings."""
         if not self._flat:
-            of_hits, of_new = (groups_of(self._question.opened, ids) for ids in (self._standing, new["icon"]))
+            of_hits, of_new = (groups_of(self._question.opened, rows["icon"]) for rows in (self.hits, new))
             new = new[~(np.isin(of_new[0], of_hits[0]) | np.isin(of_new[1], of_hits[1]))]
         return np.concatenate([self.hits, self._with_preferred(self._arranged(new))])
 
     def _with_preferred(self, hits: Rows) -> Rows:
         """The same hits, of icons with one drawing that of the set which stands best; no variants come twice."""
-        opened = self._question.opened
-        self._standing = np.concatenate([self._standing, hits["icon"]])
-        if not self._flat:
-            variants, _ = groups_of(opened, self._standing)
-            hits = replaced(opened, self._question.sets, hits, variants, self._may_answer)
-            self._standing = np.concatenate([self._standing, hits["icon"]])
-        return hits
+        if self._flat:
+            return hits
+        opened, ids = self._question.opened, [rows[name] for rows in (self.hits, hits) for name in ("icon", "judged")]
+        return replaced(opened, self._question.sets, hits, groups_of(opened, np.concatenate(ids))[0], self._may_answer)

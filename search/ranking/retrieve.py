@@ -43,8 +43,8 @@ class Question:
     """(names,) how well each name of the library fits the words."""
     direct: tuple[Ids, Ids, Ids] = (np.empty(0, np.int64),) * 3
     """The icons that the words call, name and state as a tag."""
-    synonyms: tuple[tuple[Ids, float], ...] = ()
-    """The icons of each name of which other sets say the words, ascending, and how much they do."""
+    synonyms: tuple[Ids, Floats] = (np.empty(0, np.int64), np.empty(0, np.float32))
+    """The icons of names of which other sets say the words, and how much these do."""
     avoided: Avoided = NOTHING
     look: Floats | None = None
     """Vector of the picture, or of the icon's, that is asked with."""
@@ -89,12 +89,14 @@ def question_of(opened: Opened, query: Query) -> Question:
 
 def question_of_words(opened: Opened, parsed: ParsedQuery) -> Question:
     """Ask for words alone, of a user who prefers no set."""
+    said = [(opened.snapshot.named(name), weight) for name, weight in parsed.wording.synonyms]
+    says = np.repeat([weight for _, weight in said], [len(named) for named, _ in said])
     return Question(
         opened=opened,
         sets=set_priority(opened, ()),
         parsed=parsed,
         fits=opened.lexicon.coverage(parsed.wording.name),
-        synonyms=tuple((np.sort(opened.snapshot.named(name)), weight) for name, weight in parsed.wording.synonyms),
+        synonyms=(np.concatenate([np.empty(0, np.int64), *(named for named, _ in said)]), says.astype(np.float32)),
         picture_share=0.0,
     )
 
@@ -140,8 +142,6 @@ class Retrieved:
     """Ascending, each once."""
     is_first: Mask
     """Which of them are found at first, whatever is filtered: by these a query's scores are measured."""
-    fits: Mask
-    """Which of them the filters leave."""
     cosines: Neighbours | None = None
     """Of icons with the words, as far as they are known; `beyond` is the most that one may have which was not found."""
     looks: Neighbours | None = None
@@ -162,7 +162,7 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
     """
     refuse_late()
     if question.keywords is not None:
-        return _retrieve_keywords(question, question.keywords, n, only)
+        return _retrieve_keywords(question, question.keywords, n)
     every: list[Ids] = []
     """Found whatever is filtered."""
     among: list[Ids] = []
@@ -175,13 +175,14 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
         every, among = [first], [cosines.ids]
         if len(cosines.ids) < len(icons):
             first, lexical, words = _best_named(question.opened, question.fits, n, only)
-            every += [first, *question.direct, *(ids for ids, _ in question.synonyms)]
+            every += [first, *question.direct, question.synonyms[0]]
             among.append(lexical)
-            for drawing, vector in zip(parsed.wording.drawn, parsed.drawn, strict=True):
-                near, first = _near(question.opened, icons, vector, N_DRAWN, only, is_first=True)
-                named = question.opened.lexicon.coverage(drawing)
-                every += [first, facets.best_named(question.opened.lexicon, named, most=N_DRAWN)]
-                among.append(near.ids)
+            if is_first:  # nothing else is drawn for it, however deep is looked
+                covered = map(question.opened.lexicon.coverage, parsed.wording.drawn)
+                every += [facets.best_named(question.opened.lexicon, names, most=N_DRAWN) for names in covered]
+                every += [near.ids for near in icons.search_many(parsed.drawn, k=N_DRAWN)]
+            if is_first and only is not None:
+                among += [near.ids for near in icons.search_many(parsed.drawn, k=N_DRAWN, only=only)]
     if question.look is not None:
         images = None if only is None else only.images()
         looks, first = _near(question.opened, question.opened.pictures, question.look, n, images, is_first=is_first)
@@ -189,8 +190,7 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
         among.append(facets.showing(looks.ids))
     of_all = distinct(np.concatenate(every))
     ids = distinct(np.concatenate([of_all, *among]))
-    fits = np.ones(len(ids), bool) if only is None else only.has(ids)
-    return Retrieved(ids, is_in(of_all, ids) & is_first, fits, cosines, looks, words)
+    return Retrieved(ids, is_in(of_all, ids) & is_first, cosines, looks, words)
 
 
 def _near(
@@ -230,7 +230,7 @@ def _best_named(opened: Opened, fits: Floats, n: int, only: Selection | None) ->
     return best[:most], lexical[:most], float(fits[opened.name_rows(last)].max(initial=0)) if is_cut else 0.0
 
 
-def _retrieve_keywords(question: Question, text: str, n: int, only: Selection | None) -> Retrieved:
+def _retrieve_keywords(question: Question, text: str, n: int) -> Retrieved:
     """The icons whose names, tags and categories say all that a keyword query wants."""
     opened = question.opened
     match = read_keywords(text)
@@ -240,5 +240,4 @@ def _retrieve_keywords(question: Question, text: str, n: int, only: Selection | 
     order = np.argsort(names)
     held = opened.facets.at(ids)["name"] if len(ids) else ids
     merits = merits[order][np.searchsorted(names[order], held)] if len(ids) else merits[:0]
-    fits = np.ones(len(ids), bool) if only is None else only.has(ids)
-    return Retrieved(ids, np.ones(len(ids), bool), fits, merits=merits, is_cut=len(names) == n)
+    return Retrieved(ids, np.ones(len(ids), bool), merits=merits, is_cut=len(names) == n)

@@ -18,7 +18,17 @@ from typing import Any, Self, cast
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import IconsError
 from indexer.languages.dictionary import Dictionary
-from indexer.languages.words import CORNERS, FILLERS, LOOKS, Tokens, asked_style, normalise, stated_look, tokens_of
+from indexer.languages.words import (
+    CORNERS,
+    FILLERS,
+    FOREIGN_OUTLINED,
+    LOOKS,
+    Tokens,
+    asked_style,
+    normalise,
+    stated_look,
+    tokens_of,
+)
 from indexer.library.bundled import bundled
 from indexer.merging.lexicon import Lexicon, without_stopwords
 
@@ -225,9 +235,8 @@ MOST_PARTS = 16
 _SURE = frozenset(
     """
     filled fill solid outline outlined lined stroked hollow duotone twotone colored coloured sharp rounded
-    umriss contorno
     """.split()  # noqa: SIM905 (a list of them is twenty lines)
-)
+).union(FOREIGN_OUTLINED)
 _LIKELY = frozenset(
     ("line", "stroke", "linear", "empty", "full", "round", "thin", "light", "bold", "regular", "contour")
 )
@@ -236,13 +245,14 @@ _STYLES = _SURE | _LIKELY
 _WEIGHTS = frozenset(("thin", "light", "bold"))
 _MOST_STYLES = 4
 """Of one icon, before and behind what it shows."""
-_OF_STYLE = "(?:styled?|look|version|variant)s?"
+_OF_STYLE = "(?:(?:styled?|look|version|variant)s?|(?<=line )art)"
 _ANY_STYLE = f"(?:{'|'.join(_STYLES)}|flat|simple|plain|minimal|modern|classic)"
-_STYLED = re.compile(
+_STYLED = (
     rf"\b({_ANY_STYLE}(?: {_ANY_STYLE})*)(?: icons?)? {_OF_STYLE}(?: icons?)?\b"
     rf"|^{_OF_STYLE} ({_ANY_STYLE}(?: {_ANY_STYLE})*)\b"
 )
-"""What "style" says of the words beside it; one that icons here don't have says nothing."""
+"""What "style" says of the words beside it; one that icons here don't have says nothing. This pattern and those of
+phrases are compiled when they are asked for the first time: names are no phrases, and need none of them."""
 MINUS = re.compile(r"(?<!\S)-(?=\w)(\S+)")
 """Before a word that is to be left out."""
 WITHOUT = {"ohne": "de", "sans": "fr", "zonder": "nl", "senza": "it"}
@@ -254,13 +264,11 @@ _NOT = (
 )
 """Before a style or a thing; "do not disturb" and "page not found" are names."""
 _WITHOUT = rf"(?:with no|without|w/o|(?:{'|'.join(WITHOUT)})(?! serif))"
-_LEAVING_OUT = re.compile(rf"[ ,] ?(?:{_WITHOUT}|no|except|excluding|{_NOT}) ", re.IGNORECASE)
+_LEAVING_OUT = rf"(?i)[ ,] ?(?:{_WITHOUT}|no|except|excluding|{_NOT}) "
 _SHAPE = r"(?:circle|square|box|frame|triangle|hexagon|diamond|shield|cloud|folder|heart|hand|bubble|window)\b"
-_JOINING = re.compile(
-    rf" (?:with|and|inside|within|containing|plus|w/|\+|&|in(?= (?:{_ARTICLE}|{_SHAPE}))) ", re.IGNORECASE
-)
-_OR = re.compile(r",|\b(?:or|nor|and)\b", re.IGNORECASE)
-_LEADING = re.compile(rf"^(?:(?:in|inside|with) )?(?:{_ARTICLE})?", re.IGNORECASE)
+_JOINING = rf"(?i) (?:with|and|inside|within|containing|plus|w/|\+|&|in(?= (?:{_ARTICLE}|{_SHAPE}))) "
+_OR = r"(?i),|\b(?:or|nor|and)\b"
+_LEADING = rf"(?i)^(?:(?:in|inside|with) )?(?:{_ARTICLE})?"
 _PICTURE = (
     rf"((?:(?:{'|'.join(_STYLES)}) )*)(?:icon|symbol|pictogram|logo|image|picture)s? "
     "(?:for|of|showing|meaning|(?:that|which) (?:means|shows|says|represents))"
@@ -276,39 +284,36 @@ _FUNCTION = (
     "|means?|shows|says|represents|used)"
 )
 """Words that begin a sentence which asks for an icon, and those that follow before it says which."""
-_SAID = tuple(
-    (re.compile(pattern, re.IGNORECASE), said)
-    for pattern, said in (
-        (
-            rf"^(?:(?:please|hi|hello),? )*(?:{_ASKING}(?: {_FUNCTION})+ )?(?:{_ARTICLE})?{_PICTURE} (?:{_ARTICLE})?",
-            r"\1",
-        ),
-        (rf"^(?:(?:please|hi|hello),? )*{_ASKING}(?: {_FUNCTION})+ (?!{_FUNCTION}$)", ""),
-        (r"(?<=[^ ,])[ ,]{1,2}(?:please|thanks|thank you)[.!?]?$", ""),
-        (
-            r" (?:with|that has|having) an? (?:\w+ )?(?:line|slash|stroke|bar) (?:through|across|over)(?: it| them)?$",
-            " crossed out",
-        ),
-        (rf" in (?:an? )?((?:(?:{'|'.join(_STYLES)}) ?\b)+)(?: {_OF_STYLE})?$", r" \1 style"),
-        (rf"(?<!\S)(?:un(?=filled|outlined)|non[ -]?|(?:not|no|{_WITHOUT}) )({'|'.join(_SURE)})(?= [^\s,])", r"-\1"),
-        (rf"(?<!\S)({'|'.join(_SURE)}) off$", r"-\1"),
-        (rf"^(?:{_WITHOUT}|no(?= {_SHAPE})) (\w+) (?=\S)", r"-\1 "),
-        (
-            rf"(?<=\S) (?:{_WITHOUT}|no) (?:signal|connection|internet|network|reception|service|sound|audio|access)$",
-            " off",
-        ),
-        (r"^(export|save|download|share|send|print|convert|open) as (?:an? )?(\S+)$", r"\2 \1 \2"),
-        (r"^(?:(.+) (?:un|not )(?:check|tick)ed|(?:un|not )(?:check|tick)ed (.+))$", r"blank \1\2 outline -off -tick"),
-        (r"^(?:empty|blank) ((?:check|tick) ?box)$", r"blank \1 outline -off -tick"),
-        (r"^(?:(.+) un(?:selected|liked)|un(?:selected|liked) (.+)|un(star|bookmark|flag)\w+)$", r"\1\2\3 outline"),
-        (r"^(?:unmuted (.+)|(.+) unmuted)$", r"\1\2 -off -mute -slash"),
-        (r" (?:turned|switched) (on|off)$", r" \1"),
-        (r"^(.+ on)$", r"\1 -off"),
-        (r"^(closed .+|.+ closed)$", r"\1 -open"),
-        (r"^(disconnected .+|.+ disconnected)$", r"\1 -connected"),
-        (r"^(?:unlocked (.+)|(.+) unlocked)$", r"\1\2 open"),
-        (r"^(?:blank|empty) (page|file|document|paper)$", r"\1"),
-    )
+_SAID = (
+    (
+        rf"^(?:(?:please|hi|hello),? )*(?:{_ASKING}(?: {_FUNCTION})+ (?!{_FUNCTION}$))?"
+        rf"(?:(?:{_ARTICLE})?{_PICTURE} (?:{_ARTICLE})?)?",
+        r"\1",
+    ),
+    (r"(?<=[^ ,])[ ,]{1,2}(?:please|thanks|thank you)[.!?]?$", ""),
+    (
+        r" (?:with|that has|having) an? (?:\w+ )?(?:line|slash|stroke|bar) (?:through|across|over)(?: it| them)?$",
+        " crossed out",
+    ),
+    (rf" in (?:an? )?((?:(?:{'|'.join(_STYLES)}) ?\b)+)(?: {_OF_STYLE})?$", r" \1 style"),
+    (rf"(?<!\S)(?:un(?=filled|outlined)|non[ -]?|(?:not|no|{_WITHOUT}) )({'|'.join(_SURE)})(?= [^\s,])", r"-\1"),
+    (rf"(?<!\S)({'|'.join(_SURE)}) off$", r"-\1"),
+    (rf"^(?:{_WITHOUT}|none|not?(?= {_SHAPE})) (\w+) (?=\S)", r"-\1 "),
+    (
+        rf"(?<=\S) (?:{_WITHOUT}|no) (?:signal|connection|internet|network|reception|service|sound|audio|access)$",
+        " off",
+    ),
+    (r"^(export|save|download|share|send|print|convert|open) as (?:an? )?(\S+)$", r"\2 \1 \2"),
+    (r"^(?:(.+) (?:un|not )(?:check|tick)ed|(?:un|not )(?:check|tick)ed (.+))$", r"blank \1\2 outline -off -tick"),
+    (r"^(?:empty|blank) ((?:check|tick) ?box)$", r"blank \1 outline -off -tick"),
+    (r"^(?:(.+) un(?:selected|liked)|un(?:selected|liked) (.+)|un(star|bookmark|flag)\w+)$", r"\1\2\3 outline"),
+    (r"^(?:unmuted (.+)|(.+) unmuted)$", r"\1\2 -off -mute -slash"),
+    (r" (?:turned|switched) (on|off)$", r" \1"),
+    (r"^(.+ on)$", r"\1 -off"),
+    (r"^(closed .+|.+ closed)$", r"\1 -open"),
+    (r"^(disconnected .+|.+ disconnected)$", r"\1 -connected"),
+    (r"^(?:unlocked (.+)|(.+) unlocked)$", r"\1\2 open"),
+    (r"^(?:blank|empty) (page|file|document|paper)$", r"\1"),
 )
 """How people say what names say shorter, and how."""
 
@@ -329,8 +334,8 @@ def read_phrase(text: str) -> Phrase:
     """Take a text apart; a text that only leaves out is read as it stands."""
     said = " ".join(text.split())  # a pattern that begins with any number of spaces takes seconds
     for pattern, shorter in () if normalise(said) in _table("terms") else _SAID:
-        said = pattern.sub(shorter, said) or said
-    shown, *left_out = _LEAVING_OUT.split(" ".join(MINUS.sub(" ", said).split()))
+        said = re.sub(pattern, shorter, said, flags=re.IGNORECASE) or said
+    shown, *left_out = re.split(_LEAVING_OUT, " ".join(MINUS.sub(" ", said).split()))
     if not shown.strip(" ,"):
         return Phrase(text, (), ())
     parts = _apart(_JOINING, shown)
@@ -338,9 +343,9 @@ def read_phrase(text: str) -> Phrase:
     return Phrase(shown.strip(" ,"), parts if 1 < len(parts) <= MOST_PARTS else (), tuple(without))
 
 
-def _apart(separator: re.Pattern[str], text: str) -> tuple[str, ...]:
+def _apart(separator: str, text: str) -> tuple[str, ...]:
     """Cut a text, without the articles that parts begin with."""
-    return tuple(filter(None, (_LEADING.sub("", part.strip(" ,")) for part in separator.split(text))))
+    return tuple(filter(None, (re.sub(_LEADING, "", part.strip(" ,")) for part in re.split(separator, text))))
 
 
 def read_style(words: str, is_name: Callable[[str], bool], known: Collection[str]) -> tuple[str, str, str | None]:
@@ -349,7 +354,7 @@ def read_style(words: str, is_name: Callable[[str], bool], known: Collection[str
     "Light bulb", "line chart" and "empty battery" stay whole where these words are a name, in any order or as one word.
     Returns what is meant, with the weight, which names say ("arrow bold"); what a name says; and the style.
     """
-    words = _STYLED.sub(lambda styled: _in_words(styled[1] or styled[2], known), words).strip() or words
+    words = re.sub(_STYLED, lambda styled: _in_words(styled[1] or styled[2], known), words).strip() or words
     tokens = tokens_of(words)
     before, behind = (
         sum(1 for _ in takewhile(styles.__contains__, end[:_MOST_STYLES]))
@@ -443,8 +448,9 @@ def read_words(
         typed, name, style = read_style(_without_filler(typed, is_name_or_tag), is_name_or_tag, styles)
         name = _singular(_without_filler(name, is_name_or_tag), is_name_or_tag)
         spellings = (*(() if phrase.without else spellings), *(() if style else (typed,)))
-    parts = tuple(filter(None, map(read, phrase.parts)))
+    parts = tuple(_singular(part, is_name_or_tag) for part in map(read, phrase.parts) if part)
     if len(parts) > 1:
+        typed = " ".join(_singular(word, is_name_or_tag) for word in typed.split())
         _, name, _ = read_style(" ".join(_NUMBER.sub("", part) for part in parts), is_name_or_tag, styles)
     drawn, synonyms = ((), ()) if len(parts) > 1 else (drawn_for(typed), names_for(typed))
     spelled = None if drawn else speller.correct(name)

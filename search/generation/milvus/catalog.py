@@ -6,7 +6,6 @@ are looked for in a collection by its own name.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +39,6 @@ _SETS = "SELECT sets.id, sets.key, sets.title FROM sets"
 _OF_SET = "SELECT author, version, sets.licence, sources.given FROM sets JOIN sources ON sources.id = source_id"
 _PICTURES_AT_ONCE = 256
 """Of up to 64 kB."""
-_N_NAMES_KEPT = 1_000
-"""Names whose icons are kept: one query asks for the same ones several times."""
 
 
 _Shown = tuple[int | None, str | None, int, str, str]
@@ -57,7 +54,6 @@ class MilvusCatalog(Snapshot):
         super().__init__(path)
         self._asked = table.connection
         self._table = table
-        self._named = lru_cache(maxsize=_N_NAMES_KEPT)(self._named_on_server)
         self._sets: dict[int, tuple[str, str]] = {row[0]: row[1:] for row in self._connection.execute(_SETS)}
         query = "SELECT id, kind, location FROM sources"
         self._sources: dict[int, tuple[str, str]] = {row[0]: row[1:] for row in self._connection.execute(query)}
@@ -114,11 +110,7 @@ class MilvusCatalog(Snapshot):
         """Names of some icons whose ids ascend, as their sources spell them; in that order."""
         return [row["name"] for row in self._by_id(ids, ("name",))]
 
-    def named(self, words: str) -> Ids:
-        """Ids of the icons that bear exactly this name, or one that says just this in another language."""
-        return self._named(words)
-
-    def _named_on_server(self, words: str) -> Ids:
+    def _named(self, words: str) -> Ids:
         names = self._ids_of_names(words)
         return self._table.found(among("name_id", names)) if names else np.empty(0, np.int64)
 

@@ -85,6 +85,8 @@ def test_a_name_of_the_library_is_not_taken_apart(text: str) -> None:
         ("filled style icons star", "star", "filled"),
         ("style outlined bell", "bell", "outline"),
         ("linear style bell", "bell", "outline"),
+        ("line art star", "star", "outline"),
+        ("umrandeter star", "star", "outline"),
         ("flat style bell", "bell", None),
         ("a filled icon of a star", "star", "filled"),
         ("empty star", "star", "outline"),
@@ -168,14 +170,17 @@ def test_several_are_asked_beside_one_that_is_a_name(text: str, name: str, writt
 
 def test_a_guess_stands_beside_what_was_typed() -> None:
     wording = _read("arow bell")
-    read = wording.typed, wording.spelled, wording.name, wording.spellings
-    assert read == ("arow bell", "arrow bell", "arrow bell", ("arow bell",))  # a guess is no name
+    assert (wording.typed, wording.spelled, wording.name, wording.spellings) == (
+        *("arow bell", "arrow bell", "arrow bell"),
+        ("arow bell",),  # a guess is no name
+    )
 
 
 def test_parts_are_looked_for_without_what_joins_them_and_without_their_number() -> None:
-    wording = _read("two bells with a plus")
+    wording, several = _read("two bells with a plus"), _read("bells and stars", "bell", "star")
     assert (wording.parts, wording.typed) == (("two bells", "plus"), "two bells with a plus")
     assert (wording.name, _read("two bells").name) == ("bells plus", "two bells")
+    assert (several.typed, several.name, several.parts) == ("bell and star", "bell star", ("bell", "star"))
 
 
 def test_where_something_is_left_out_only_the_rest_is_a_name() -> None:
@@ -263,6 +268,8 @@ def test_whatever_else_is_typed_asks_for_something(text: str) -> None:
         ("without circle check", "check", (), ("circle",)),
         ("ohne Kreis Pfeil", "Pfeil", (), ("Kreis",)),
         ("no circle check", "check", (), ("circle",)),
+        ("none circle arrow", "arrow", (), ("circle",)),
+        ("not circle arrow", "arrow", (), ("circle",)),
         ("plus sans cercle", "plus", (), ("cercle",)),
         ("arrow ohne circle", "arrow", (), ("circle",)),
         ("checkbox unchecked", "blank checkbox outline", (), ("off", "tick")),
