@@ -18,7 +18,7 @@ from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import move as move_source
 from indexer.catalog.scan import scan as scan_sources
-from indexer.embedding.exporting import carrying, export_missing, pending_encoder
+from indexer.embedding.exporting import carrying, export_missing, open_encoder
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions, choice_in_use, prepare
 from indexer.embedding.progress import EmbeddingProgress
@@ -383,4 +383,4 @@ def _publish(library: Library, engine: Engine, fingerprint: str, stage: Stage) -
             return counts, None
     give_back_memory()  # what embedding has used
     merged = partial(merge_shards, library, engine, fingerprint=fingerprint, embedded=embedded, stage=stage)
-    return counts, merged(encoder=pending_encoder(library, fingerprint))
+    return counts, merged(open_encoder=partial(open_encoder, library, fingerprint))

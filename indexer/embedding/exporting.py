@@ -25,6 +25,7 @@ from indexer.encoders.query_encoder import (
     EncoderFacts,
     QueryEncoder,
     TorchQueryEncoder,
+    open_query_encoder,
     read_facts,
     write_pending,
 )
@@ -75,10 +76,12 @@ def export_missing(library: Library, choice: ModelChoice, *, stage: Callable[[st
     return True
 
 
-def pending_encoder(library: Library, fingerprint: str) -> QueryEncoder | None:
-    """What takes the place of an encoder whose export is pending; None where none is."""
+def open_encoder(library: Library, fingerprint: str) -> QueryEncoder:
+    """Open the encoder that a library carries, or what takes its place while its export is pending."""
     facts = _facts(library, fingerprint)
-    return TorchQueryEncoder(facts) if facts and facts.reason == PENDING else None
+    if facts and facts.reason == PENDING:
+        return TorchQueryEncoder(facts, precision="auto")
+    return open_query_encoder(library.encoder(fingerprint))
 
 
 def _is_there(library: Library, checkpoint: Checkpoint) -> bool:

@@ -246,14 +246,14 @@ class OnnxQueryEncoder(QueryEncoder):
 class TorchQueryEncoder(QueryEncoder):
     """The same through the index side's encoder, for models that can't leave torch, or have not yet."""
 
-    def __init__(self, facts: EncoderFacts) -> None:
+    def __init__(self, facts: EncoderFacts, *, precision: Literal["auto", "fp32"] = "fp32") -> None:
         from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
         from indexer.encoders.torch_encoder import Encoder, resolve_device
 
         checkpoint = find_checkpoint(ModelChoice.from_json(facts.choice))
         if checkpoint.fingerprint != facts.fingerprint:
             raise LibraryError(f'model "{facts.model}" has changed since it was indexed; run `icons index`')
-        self._encoder = Encoder(checkpoint, device=resolve_device("cpu"), precision="fp32")
+        self._encoder = Encoder(checkpoint, device=resolve_device("cpu"), precision=precision)
         self.image_size = self._encoder.image_size
 
     def has_token(self, word: str) -> bool:

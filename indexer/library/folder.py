@@ -6,7 +6,7 @@ A library is one folder:
 
     catalog.sqlite              sources, icons, images, runs (written by the index process alone)
     encoders/FINGERPRINT/       query encoder in ONNX, tokenizer, encoder.json
-    vectors/FINGERPRINT/        shards (*.safetensors)
+    vectors/FINGERPRINT/        shards (*.safetensors); nonsense-*.npy (`indexer.merging.manifest`)
     work/FINGERPRINT/           plan of the embedding under way; runs/ID/: progress and log of its ranks
     work/shared.json            runs that were put into stores (`indexer.embedding.sharing`)
     generations/N/              what searches read: catalog snapshot, FAISS indexes, facets, manifest.json

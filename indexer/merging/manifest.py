@@ -13,10 +13,12 @@ both kinds count alike, however many were asked.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import isqrt, log
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +26,10 @@ from numpy.typing import NDArray
 from indexer.arrays import Floats, Ids
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import LibraryError
-from indexer.library.durable import Files
+from indexer.library.durable import Files, write_by
 from indexer.library.folder import Generation, Library, Number, read_manifest
 from indexer.library.foreign import Count, Name
-from indexer.library.shards import Accounting
+from indexer.library.shards import Accounting, content_of
 from indexer.merging.lexicon import Lexicon
 
 if TYPE_CHECKING:
@@ -227,13 +229,43 @@ OFF_TOPIC = (
 
 
 @dataclass(frozen=True, slots=True)
+class Nonsense:
+    """Vectors by an encoder of what has no answer: `nonsense_words`, and `N_PICTURES` pictures of nothing."""
+
+    words: Floats
+    pictures: Floats
+
+    @classmethod
+    def of(cls, encoder: QueryEncoder) -> Self:
+        """Encode them."""
+        pictures = np.stack(list(pictures_of_nothing(N_PICTURES, size=encoder.image_size)))
+        return cls(encoder.encode_many_words(nonsense_words()), encoder.encode_many_pictures(pictures))
+
+    @classmethod
+    def kept(cls, folder: Path, open_encoder: Callable[[], QueryEncoder], *, dim: int) -> Self:
+        """Read those of an encoder, with vectors of length `dim`, from a folder; make them where they are not there.
+
+        No library changes them, and a large model takes a minute of a core for them.
+        """
+        words = nonsense_words()
+        file, shape = folder / f"nonsense-{content_of(' '.join(words)):x}.npy", (len(words) + N_PICTURES, dim)
+        with suppress(OSError, ValueError, EOFError):
+            held = np.load(file)
+            if held.shape == shape and np.allclose(np.linalg.norm(held, axis=1), 1, atol=1e-3):
+                return cls(held[: len(words)], held[len(words) :])
+        made = cls.of(open_encoder())
+        write_by(file, partial(np.save, arr=np.concatenate([made.words, made.pictures])))
+        return made
+
+
+@dataclass(frozen=True, slots=True)
 class Answering:
     """What of a generation answers."""
 
     icons: "VectorIndex"
     pictures: "VectorIndex"
     lexicon: Lexicon
-    encoder: QueryEncoder
+    nonsense: Nonsense
     names: tuple[Ids, Ids]
     """Ids of icons, ascending, and of their names."""
     drawings: tuple[Ids, Ids]
@@ -263,8 +295,6 @@ def _calibrate_pictures(by: Answering) -> CurveBySize:
     images, drawings = by.drawings
     chosen = spread(len(images), N_ASKED)
     looks = by.pictures.reconstruct(images[chosen])
-    size = by.encoder.image_size
-    nothing = by.encoder.encode_many_pictures(np.stack(list(pictures_of_nothing(N_PICTURES, size=size))))
 
     def curve(only: Ids | None) -> Curve:
         """Best similarity of each with one of another drawing, 1 where there is none; and of what is nothing."""
@@ -272,7 +302,7 @@ def _calibrate_pictures(by: Answering) -> CurveBySize:
         for row, (look, own) in enumerate(zip(looks, drawings[chosen], strict=True)):
             found = by.pictures.search(look, k=_DEPTH, only=only)
             shown[row] = next(iter(found.scores[drawings[np.searchsorted(images, found.ids)] != own]), 1)
-        none = [by.pictures.search(vector, k=1, only=only).scores[0] for vector in nothing]
+        none = [by.pictures.search(vector, k=1, only=only).scores[0] for vector in by.nonsense.pictures]
         return fit(shown, np.array(none, np.float32))
 
     few = images[spread(len(images), max(N_FEW, len(images) // ONE_IN))]
@@ -281,9 +311,8 @@ def _calibrate_pictures(by: Answering) -> CurveBySize:
 
 def _calibrate_words(by: Answering, names: Sequence[NamedQuery]) -> tuple[float, Curve]:
     """What a cosine is worth, by cosines alone; then what all the evidence is worth, names included."""
-    nonsense = [*made_up_words(N_NONSENSE), *OFF_TOPIC]
-    vectors = by.encoder.encode_many_words(nonsense)
-    found = [_others(by, query) for query in (*names, *map(NamedQuery, nonsense, vectors))]
+    nonsense = map(NamedQuery, nonsense_words(), by.nonsense.words)
+    found = [_others(by, query) for query in (*names, *nonsense)]
 
     def curve(measure: Callable[[Floats, Floats], Floats]) -> Curve:
         best = np.array([measure(*of_query).max() for of_query in found], np.float32)
@@ -306,6 +335,11 @@ def _others(by: Answering, query: NamedQuery) -> tuple[Floats, Floats]:
     if not is_other.any():
         return np.ones(1, np.float32), np.ones(1, np.float32)
     return found.scores[is_other], by.lexicon.coverage(query.words)[by.lexicon.rows(found_names[is_other])]
+
+
+def nonsense_words() -> list[str]:
+    """List words that no icon is about."""
+    return [*made_up_words(N_NONSENSE), *OFF_TOPIC]
 
 
 def made_up_words(n: int, *, seed: int = 0) -> list[str]:

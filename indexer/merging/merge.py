@@ -26,7 +26,7 @@ from sqlalchemy import Engine
 
 from indexer.arrays import Floats, Halves, Ids, distinct
 from indexer.catalog import contents
-from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
+from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import LibraryError, ShardError
 from indexer.languages.words import normalise_tag
 from indexer.library.folder import Generation, Library, write_manifest
@@ -45,6 +45,7 @@ from indexer.merging.manifest import (
     IndexFacts,
     Manifest,
     NamedQuery,
+    Nonsense,
     Weights,
     calibrate,
     spread,
@@ -278,18 +279,19 @@ def merge(
     *,
     fingerprint: str,
     embedded: Ids,
-    encoder: QueryEncoder | None = None,
+    open_encoder: Callable[[], QueryEncoder],
     stage: Callable[[str], None] = lambda _: None,
 ) -> Generation:
     """Build the next generation and make it current; `embedded` are the ids of images that have a vector.
 
-    It is tried with real names through `encoder`, or through that which the library carries. `stage` is called with
-    the title of each step.
+    It is tried with real names, and with nonsense, for which `open_encoder` is called the first time. `stage` is called
+    with the title of each step.
 
     Raises:
         ShardError: a shard is missing or damaged, or a vector is not finite.
         LibraryError: nothing is embedded, or the new index does not answer as it should.
     """
+    shards = library.vectors(fingerprint)
     with library.next_generation() as built:
         stage("Merging")
         write_snapshot(library.catalog, built.catalog, embedded=embedded)
@@ -297,7 +299,7 @@ def merge(
             counts = contents.account(connection, fingerprint=fingerprint, embedded=embedded)
             revision, library_id = contents.revision(connection), contents.library_id(connection)
         stage("Reading vectors")
-        vectors, drawings = _write_rows(built, library.vectors(fingerprint), fingerprint=fingerprint)
+        vectors, drawings = _write_rows(built, shards, fingerprint=fingerprint)
         stage("Building the index of pictures")
         pictures = _build(built.pictures, vectors.image_ids, partial(fp32_chunks, vectors.images), vectors)
         stage("Building the index of icons")
@@ -305,7 +307,7 @@ def merge(
         stage("Asking both, to learn what their scores mean")
         # First: what was read from end to end is in memory when it is asked here and there.
         files = built.describe()
-        encoder = encoder or open_query_encoder(library.encoder(fingerprint))
+        nonsense = Nonsense.kept(shards, open_encoder, dim=vectors.images.shape[1])
         manifest = Manifest(
             number=built.number,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -316,7 +318,7 @@ def merge(
             weights=WEIGHTS,
             pictures=pictures,
             icons=fused,
-            calibration=_calibrate(built, pictures, fused, vectors, drawings, encoder),
+            calibration=_calibrate(built, pictures, fused, vectors, drawings, nonsense),
             counts=counts,
             files=files,
             library=library_id,
@@ -385,7 +387,7 @@ def _calibrate(
     fused: IndexFacts,
     vectors: Vectors,
     drawings: Ids,
-    encoder: QueryEncoder,
+    nonsense: Nonsense,
 ) -> Calibration:
     """Ask both indexes as a search will."""
     ids = vectors.name_ids[vectors.borne[spread(len(vectors.borne), N_ASKED)]]
@@ -393,7 +395,7 @@ def _calibrate(
         icons=VectorIndex.open(built.icons, spec=fused.spec),
         pictures=VectorIndex.open(built.pictures, spec=pictures.spec),
         lexicon=Lexicon.open(built.lexicon),
-        encoder=encoder,
+        nonsense=nonsense,
         names=(vectors.icon_ids, vectors.name_ids[vectors.name_rows]),
         drawings=(vectors.image_ids, drawings),
     )

@@ -20,7 +20,7 @@ from indexer.library.folder import Library
 from indexer.library.foreign import folders_in
 from indexer.library.shards import Kind, read_coverage, read_vectors
 from indexer.merging.lexicon import Lexicon
-from indexer.merging.manifest import FP16, N_ASKED, Answering, NamedQuery, Weights, calibrate, spread
+from indexer.merging.manifest import FP16, N_ASKED, Answering, NamedQuery, Nonsense, Weights, calibrate, spread
 from indexer.merging.merge import TagVectors, Vectors
 from indexer.merging.vector_index import VectorIndex
 from indexer.reports.figures import DEPTH, UNRANKED, Ranks, right_ranks
@@ -214,7 +214,7 @@ def _published(opened: Opened, corpus: Corpus, vectors: CorpusVectors, weights: 
         icons=icons,
         pictures=pictures,
         lexicon=opened.lexicon,
-        encoder=vectors.encoder,
+        nonsense=Nonsense.of(vectors.encoder),
         names=(corpus.icon_ids, corpus.name_ids[corpus.name_rows]),
         drawings=(corpus.image_ids, opened.in_memory(Ability.EVALUATE).drawings[corpus.first_rows]),
     )

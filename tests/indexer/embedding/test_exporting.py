@@ -13,9 +13,9 @@ import pytest
 from conftest import Build
 
 from indexer.embedding import exporting as module
-from indexer.embedding.exporting import TITLE, carrying, export_missing, pending_encoder
+from indexer.embedding.exporting import TITLE, carrying, export_missing, open_encoder
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.query_encoder import OnnxQueryEncoder, open_query_encoder
+from indexer.encoders.query_encoder import OnnxQueryEncoder, TorchQueryEncoder, open_query_encoder
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.pipeline import merge
@@ -83,13 +83,13 @@ def test_a_library_is_published_before_its_export_and_answers_through_torch_unti
     assert said[0] == "generation 1 answers"
     with pytest.raises(ProcessLookupError):
         os.kill(int(said[1]), 0)
-    assert pending_encoder(library, find_checkpoint(choice).fingerprint) is not None
+    assert isinstance(open_encoder(library, find_checkpoint(choice).fingerprint), TorchQueryEncoder)
     with pytest.warns(UserWarning, match=r"served through torch, .*: its export is not there yet; `icons index`"):
         through_torch = SearchEngine.open(library.root).search("arrow")
     stages: list[str] = []
     assert merge(library, None, stages.append) is None, "there is nothing new but the export"
     assert stages[0] == TITLE and stages[-1].startswith(f"{TITLE}: comparing")
-    assert pending_encoder(library, folder_of(library, choice).name) is None
+    assert isinstance(open_encoder(library, folder_of(library, choice).name), OnnxQueryEncoder)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = SearchEngine.open(library.root).search("arrow")
