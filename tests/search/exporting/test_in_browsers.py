@@ -98,7 +98,8 @@ const made = [];
 for (const [n, [form, code]] of asked.entries()) {
   try {
     if (form == "vue") {
-      made.push(await renderToString(createSSRApp({ template: code.slice(10, -11) })));
+      const [template, sheets] = code.slice(10).split("</template>");
+      made.push(await renderToString(createSSRApp({ template })) + sheets);
     } else if (form == "svelte") {
       writeFileSync(`${folder}/made/${n}.js`, compile(code, { generate: "server" }).js.code);
       made.push(render((await import(`${folder}/made/${n}.js`)).default, { props: {} }).body);
