@@ -1,8 +1,8 @@
 """What a browser makes of an SVG's styles, written out for librsvg, which does not know it.
 
 Variables with what the file declares for them, `calc()` of numbers and pixels, colours of CSS 4 and 5, `:is()`,
-conditions (`@media`, `media=""`, `@supports`, `@layer`), what a root does as a box, `transform-origin`, and animations that
-stay at their end. Left as they are: nested rules, animations by style sheets. Colours are mixed in sRGB, Display
+conditions (`@media`, `media=""`, `@supports`, `@layer`), what a root does as a box, `transform-origin`, and animations
+that stay at their end. Left as they are: nested rules, animations by style sheets. Colours are mixed in sRGB, Display
 P3 is taken for it.
 """
 
