@@ -1,7 +1,7 @@
 """Files and lists that a person names: read as far as a limit; written without a loss of what they were.
 
 Text is UTF-8, UTF-16 or, line by line, Windows-1252. A list is CSV as Excel, pandas and Windows write it, JSON Lines or
-a JSON list. Its columns are known by their words ("File Path" is `file_path`), the separator by the header or a line
+a JSON list. Its columns are known by their letters ("File Path" is `file_path`), the separator by the header or a line
 "sep=;" before it. A row that can't be read costs itself alone, and is told with its line.
 """
 
@@ -233,7 +233,7 @@ def _shown(text: str) -> str:
 
 
 def _words(column: str) -> str:
-    return re.sub(r"[\W_]+", "_", column.strip()).casefold()
+    return re.sub(r"[\W_]+", "", column).casefold()
 
 
 def _json_rows(lines: Iterable[Line], *, is_list: bool) -> Iterator[Found]:

@@ -23,6 +23,7 @@ from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import webencodings
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
@@ -176,7 +177,11 @@ SVG_START = re.compile(
     rb"<(?>[A-Za-z_][\w.-]*+:)?svg(?=[\s/>])",
     re.DOTALL,
 )
-_XML_DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml\b.*?\?>", re.DOTALL)
+_XML_DECLARATION = re.compile(
+    r"""\A(?:\s+<\?xml\b|<\?xml\b(?!\s+version=["']1\.0["'](?:\s+encoding=["']utf-8["'])?(?:\s+standalone=\S+?)?\s*\?>)).*?\?>""",
+    re.DOTALL | re.IGNORECASE,
+)
+"""One that is not plain: it names the encoding that is just being left, or a version that no browser asks for."""
 _ENCODING = re.compile(rb"""\s*<\?xml\b[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']""")
 _UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")
 # Entities are how a small file grows without end, or reads other files. What stands for a short text without markup or
@@ -188,9 +193,10 @@ _ATTRIBUTE = re.compile(rb"\s(width|height|viewBox)\s*=\s*[\"']([^\"']{1,80})[\"
 def svg_document(content: bytes) -> bytes | None:
     """The SVG's text, unpacked and in an encoding that the checks below can read; None for anything but an SVG."""
     content = _gunzip(content) if content.startswith(b"\x1f\x8b") else content
-    if codec := _codec(content):
-        # The declaration names the encoding that is just being left.
-        content = _XML_DECLARATION.sub("", content.decode(codec, errors="replace"), count=1).encode()
+    if content.startswith(_UTF16_STARTS) or (
+        SVG_START.match(content) and not (content.startswith(b"<svg") and content.isascii())
+    ):
+        content = _XML_DECLARATION.sub("", webencodings.decode(content, _encoding(content))[0], count=1).encode()
     if SVG_START.match(content) is None:
         return None
     if len(content) > MAX_SVG_BYTES:
@@ -200,15 +206,13 @@ def svg_document(content: bytes) -> bytes | None:
     return content
 
 
-def _codec(content: bytes) -> str | None:
-    """What an SVG is written in, None for UTF-8 and for what nobody knows."""
-    if content.startswith(_UTF16_STARTS):
-        return "utf-16" if content.startswith(_UTF16_STARTS[:2]) else "utf-16-le" if content[0] else "utf-16-be"
-    name = found[1].decode().lower() if (found := _ENCODING.match(content)) else "utf-8"
-    with suppress(LookupError):
-        if name not in ("utf-8", "utf8", "us-ascii"):  # some say UTF-16 that are not
-            return name if b"<?xml".decode(name, errors="replace") == "<?xml" else "utf-8"
-    return None
+def _encoding(content: bytes) -> webencodings.Encoding:
+    """What an SVG is written in that has no mark, as browsers take it."""
+    if b"\0" in content[:2]:
+        return webencodings.lookup("utf-16le" if content[0] else "utf-16be")
+    known = webencodings.lookup(found[1].decode()) if (found := _ENCODING.match(content)) else None
+    # Some say UTF-16 that are not.
+    return webencodings.UTF8 if known is None or known.name.startswith("utf-16") else known
 
 
 def _gunzip(content: bytes) -> bytes:

@@ -1,8 +1,8 @@
 """What a browser makes of an SVG's styles, written out for librsvg, which does not know it.
 
 Variables with what the file declares for them, `calc()` of numbers and pixels, colours of CSS 4 and 5, `:is()`,
-conditions (`@media`, `media=""`, `@supports`, `@layer`), what a root does as a box, and animations that stay at their
-end. Left as they are: nested rules, `transform-origin`, animations by style sheets. Colours are mixed in sRGB, Display
+conditions (`@media`, `media=""`, `@supports`, `@layer`), what a root does as a box, `transform-origin`, and animations
+that stay at their end. Left as they are: nested rules, animations by style sheets. Colours are mixed in sRGB, Display
 P3 is taken for it.
 """
 
@@ -43,7 +43,10 @@ _OPERATORS = {"*": operator.mul, "/": operator.truediv, "+": operator.add, "-": 
 _REFERENCE = re.compile(r"url\(\s*[\"']?#([^)\"']+)[\"']?\s*\)|\A#(.+)")
 _ARGUMENT = re.compile(rf"(?:[^(),]|\({_INSIDE}\))+")
 _SHARE = re.compile(r"\A\s*([\d.]+)%\s|\s([\d.]+)%\s*\Z")
-_NO_LIGHT_SCREEN = re.compile(r"\b(?:print|speech|dark|reduce|more|active|landscape|min-[a-z-]+)\b", re.IGNORECASE)
+_NO_LIGHT_SCREEN = re.compile(
+    r"\b(?:print|speech|tty|tv|projection|handheld|braille|embossed|aural|dark|reduce|more|active|landscape|min-[a-z-]+)\b",
+    re.IGNORECASE,
+)
 _SIDE = re.compile(r"\b(min|max)-(?:width|height)\s*:\s*([\d.]+)px", re.IGNORECASE)
 _SEEN_AT = 96
 """Pixels of a picture's side, as conditions take it."""
@@ -135,7 +138,9 @@ def group_root(root: Element) -> None:
     taken = {name: stated[name] for name in _OF_A_BOX if name in stated}
     if box is None or _NOTHING.issuperset(taken.values()):
         return
-    kept = root.attrib | {"style": ";".join(one.text for one in style if one.name not in taken)}
+    kept = root.attrib | {
+        "style": ";".join(one.text for one in style if one.name.removeprefix("-webkit-") not in taken)
+    }
     root.attrib = {name: value for name, value in kept.items() if value and name not in taken}
     ground = taken.pop("background-color", taken.pop("background", "none"))
     if turned := _UNITS.sub("", taken.pop("transform", "")):
@@ -146,6 +151,26 @@ def group_root(root: Element) -> None:
     root[:] = [Element(f"{tag}g", taken)]
     # The first makes the group as large as the box, which is what shares of it are measured by.
     root[0].extend([Element(f"{tag}rect", sides, fill="none", stroke="none", style=f"fill:{ground}"), *inside])
+
+
+_PLACES = {"left": "0%", "top": "0%", "center": "50%", "right": "100%", "bottom": "100%"}
+
+
+def _turn(element: Element, stated: Mapping[str, str], box: Box) -> None:
+    """Turn an element about the point of the canvas that it states, in pixels or shares: librsvg takes 0 0."""
+    try:
+        turned, *places = stated["transform"], *stated["transform-origin"].split(), "center"
+        x, y = (
+            float(place[:-1]) * side / 100 if place.endswith("%") else float(place.removesuffix("px"))
+            for place, side in zip((_PLACES.get(place, place) for place in places), box[2:], strict=False)
+        )
+    except (KeyError, ValueError):  # it states none, or in other units
+        return
+    if turned == element.get("transform"):
+        element.set("transform", f"translate({x:g} {y:g}) {turned} translate({-x:g} {-y:g})")
+    else:
+        around = f"transform:translate({x:g}px,{y:g}px) {turned} translate({-x:g}px,{-y:g}px)"
+        element.set("style", f"{element.get('style', '')};{around}")
 
 
 XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
@@ -239,22 +264,24 @@ def _write_elements(root: Element, rules: Sequence[Rule]) -> list[tuple[Mapping[
         (one.is_important, weight(selector), selector, one)
         for selectors, own in rules
         for one in own
-        if one.name.startswith(_INHERITED)
+        if one.name.startswith((*_INHERITED, "transform"))
         for selector in selectors
     ]
     declared.sort(key=lambda one: one[:2])
     scopes: dict[tuple[tuple[str, str], ...], int] = {}
+    box = box_of(root.attrib) or Box(0, 0, 0, 0)
     pending: list[tuple[Element, tuple[set[str], ...], Mapping[str, str]]] = [(root, (), {"color": "black"})]
     while pending:
         element, above, inherited = pending.pop()
         path, inline = (*above, names_of(element, is_root=not above)), declarations(element.get("style", ""))
         values = {**inherited, "color": element.get("color", inherited["color"])}
-        values.update((one.name, one.value) for *_, selector, one in declared if selects(selector, path))
-        values.update((one.name, one.value) for one in inline if one.name.startswith(_INHERITED))
+        own = [one for *_, selector, one in declared if selects(selector, path)] + inline
+        values.update((one.name, one.value) for one in own if one.name.startswith(_INHERITED))
         scope = {name: _value(value, values) for name, value in values.items()}
         _end_animations(element)
         for name, value in element.items():
             element.set(name, _written(inline, scope) if name == "style" else _value(value, scope))
+        _turn(element, {**element.attrib, **{one.name: _value(one.value, scope) for one in own}}, box)
         element.set("data-scope", str(scopes.setdefault(tuple(sorted(scope.items())), len(scopes))))
         if len(path) > _DEEPEST:
             raise RenderError(f"svg: elements nested more than {_DEEPEST} deep")

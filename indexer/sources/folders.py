@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from unicodedata import normalize
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from indexer.errors import SourceError, StoreError
@@ -298,8 +299,9 @@ def scan_list(manifest: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -
     folder, inside = manifest.parent, os.path.realpath(manifest.parent)
     try:
         with manifest.open("rb") as opened:
-            is_json = manifest.suffix.lower() in JSON_SUFFIXES
-            for line, row, unread in read_rows(opened, _COLUMNS, needed=_COLUMNS[:1], is_json=is_json):
+            for line, row, unread in read_rows(
+                opened, _COLUMNS, needed=_COLUMNS[:1], is_json=manifest.suffix.lower() in JSON_SUFFIXES
+            ):
                 path = str(row.get("file_path") or "").strip()
                 if why_not := unread or _refusal(row, path):
                     yield FileScan(f"#{line}", UNREAD, error=f"line {line}: {why_not}")
@@ -318,10 +320,10 @@ def scan_list(manifest: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -
 
 
 def _spelt_there(folder: Path, path: str) -> str:
-    """Spell a path as the file is called there: Windows writes "\\", a Macintosh ü in two signs, others in Latin-1."""
-    if path.isascii() and "\\" not in path:
+    """Spell a path as the file is called there: Windows writes "\\", a Macintosh ü in two signs, a page %20."""
+    if path.isascii() and not re.search(r"[\\%]|^file:", path):
         return path
-    ways = [path, path.replace("\\", "/")]
+    ways = [path, path.replace("\\", "/"), unquote(re.sub("^file:(?://(?:localhost)?)?", "", path))]
     ways += [normalize(form, way) for way in ways for form in ("NFC", "NFD")]
     with suppress(UnicodeEncodeError):
         ways += [os.fsdecode(way.encode("cp1252", "surrogateescape")) for way in ways[:2]]

@@ -99,7 +99,7 @@ class FileScan:
 _STYLED = (
     *(b'"freeze"', b"'freeze'", b"media", b"@supports", b"@layer"),
     *(b"var(", b"lab(", b"lch(", b"color(", b"color-mix(", b"light-dark("),
-    *(b"#%", b"%20", b"%C3%", b"%E", b"calc(", b"(from ", b":is("),
+    *(b"#%", b"%20", b"%C3%", b"%E", b"calc(", b"(from ", b":is(", b"transform-origin"),
 )
 _ROOT_AS_BOX = re.compile(rb"""<svg\b[^>]*?[\s;"'](?:transform|mask|clip-path|filter|background(?:-color)?)\s*[=:]""")
 ICON_FILES = (b"\0\0\1\0", b"\0\0\2\0")

@@ -9,6 +9,7 @@ import binascii
 import logging
 import re
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,18 +40,15 @@ MOST_OF_A_RULE = 3
 Plain = dict[str, Any]
 
 
-def _as_list(value: Any) -> Any:
-    if isinstance(value, str) and _PYTHON_LIST.fullmatch(value):
-        return list(several(value))
-    return [value] if isinstance(value, str | int) else value
+def _listed(between: str, value: Any) -> Any:
+    """Take a list as text, too, with these signs or line ends between; what says nothing is not in it."""
+    listed = list(several(value, between=between)) if isinstance(value, str | int) else value
+    return [one for one in listed if one not in (None, "")] if isinstance(listed, list) else listed
 
 
-_PYTHON_LIST = re.compile(r"\[\s*'.*'\s*\]", re.DOTALL)
-
-
-ALONE = BeforeValidator(_as_list)
+ALONE, BETWEEN_COMMAS = BeforeValidator(partial(_listed, "")), BeforeValidator(partial(_listed, ",;|"))
 Text = Annotated[str, Field(max_length=300, coerce_numbers_to_str=True)]
-Texts = Annotated[list[Text], ALONE, Field(max_length=50)]
+Texts = Annotated[list[Text], BETWEEN_COMMAS, Field(max_length=50)]
 
 Words = Annotated[str, Field(max_length=10_000, coerce_numbers_to_str=True)]
 Hundred = Annotated[list[Text], ALONE, Field(max_length=100)]
@@ -180,7 +178,7 @@ class IconTools:
 
     def map_icons(
         self,
-        names: Annotated[list[Text], ALONE, Field(max_length=500)],
+        names: Annotated[list[Text], BETWEEN_COMMAS, Field(max_length=500)],
         to: Text,
         source: Annotated[Text, Field(alias="from")] = "",
     ) -> Plain:

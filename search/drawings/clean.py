@@ -73,13 +73,17 @@ def scoped(sheet: str | Sequence[Any], *, own: str, renamed: Callable[[str], str
 
     Rules inside rules and at-rules that would hold for the page, as @font-face and @scope, are left out.
     """
-    parts, scope = [], f".{own}"
+    parts, scope, in_scope = [], f".{own}", f":is(svg,:where(.{own}))"  # a symbol is no svg
     for rule in tinycss2.parse_stylesheet(tokens(sheet), skip_comments=True, skip_whitespace=True):
         if rule.type == "error" or rule.content is None:
             continue
         prelude = tinycss2.serialize([one for one in rule.prelude if one.type != "comment"])
         if rule.type == "qualified-rule":
-            named = re.sub(r"#([\w-]+)", lambda one: f"#{renamed(one[1])}", prelude.replace(":root", scope))
+            named = re.sub(
+                r"#([\w-]+)|:root|(?<![\w.#:-])svg(?![\w-])",
+                lambda one: f"#{renamed(one[1])}" if one[1] else scope if one[0] == ":root" else in_scope,
+                prelude,
+            )
             head = ",".join(f"{one.strip()}:where({scope},{scope} *)" for one in selectors_of(named))
             parts.append(f"{head}{{{';'.join(one.text for one in declarations(rule.content))}}}")
         elif rule.lower_at_keyword in _GROUPS:
@@ -90,7 +94,6 @@ def scoped(sheet: str | Sequence[Any], *, own: str, renamed: Callable[[str], str
 
 
 SVG = "http://www.w3.org/2000/svg"
-_SVG_NAME = f"{{{SVG}}}"
 _ELEMENTS = """
 a animate animateColor animateMotion animateTransform circle clipPath defs desc ellipse feBlend feColorMatrix
 feComponentTransfer feComposite feConvolveMatrix feDiffuseLighting feDisplacementMap feDistantLight feDropShadow
@@ -174,8 +177,7 @@ def _cleaned(document: bytes, *, depth: int) -> ElementTree.Element:
         ParseError: it is not well-formed.
     """
     # SVG inside HTML may state no namespace.
-    document = with_attribute(document, b' xmlns="%b"' % SVG.encode(), unless=_NAMESPACE)
-    root = parsed_tree(document)
+    root = parsed_tree(with_attribute(document, b' xmlns="%b"' % SVG.encode(), unless=_NAMESPACE))
     if not _is_kept(root, depth) or root.tag != "svg":
         raise ValueError("its root is not svg")
     for parent in root.iter():
@@ -211,7 +213,7 @@ def _characters(parent: ElementTree.Element, text: str | None) -> str | None:
 def _is_kept(element: ElementTree.Element, depth: int) -> bool:
     """Name an element and its attributes without namespaces; tell whether it belongs to a drawing."""
     namespace, _, tag = str(element.tag).rpartition("}")
-    if f"{namespace}}}" != _SVG_NAME or tag not in _ELEMENTS_KEPT:
+    if namespace != f"{{{SVG}" or tag not in _ELEMENTS_KEPT:
         return False
     attributes = sorted(element.attrib.items())
     element.tag = tag
@@ -266,8 +268,7 @@ _WITH_FRAMES = re.compile(r"\banimation(?:-name)?\s*:[^;}]*", re.IGNORECASE)
 _WORD = re.compile(r"[\w-]+")
 _STARTED_BY = re.compile(r"((?:^|;)\s*+)((?>(?:\\.|[^;.+\\-])+)(?=\.[a-z])|[^;.+\\]+(?=\.[a-z]+\s*\+))", re.IGNORECASE)
 """What an animation waits for. A hyphen is a minus there, unless there is a plus."""
-_WITH_URL = re.compile(r"url\(\s*+[\"']?#([^\"'()]++)[\"']?\s*+\)", re.IGNORECASE)
-_ESCAPE = re.compile(r"\\(?=.)")
+_WITH_URL = re.compile(r"url\(\s*(?:([\"'])#((?:(?!\1).)+)\1|#([^\"'()\s]+))\s*\)", re.IGNORECASE)
 
 
 def set_apart(root: ElementTree.Element, *, name: str, is_alone: bool = False) -> None:
@@ -294,13 +295,13 @@ def lay_rules(root: ElementTree.Element, *, partly: bool = False) -> None:
     rules for many elements would take long, or become long. `partly`: rules are written where sheets stay, too.
     """
     sheets = [(parent, child) for parent in root.iter() for child in parent if child.tag == "style"]
-    shown = [sheet for _, sheet in sheets if sheet.get("type", "text/css") == "text/css"]
+    shown = [sheet for _, sheet in sheets if sheet.get("type", "text/css").lower() == "text/css"]
     if sum(len(sheet.text or "") for sheet in shown) > _MOST_CSS:
         return
     rules = [rule for sheet in shown for rule in rules_of(sheet.text or "", media=sheet.get("media", ""))]
     pairs = [(selector, declared) for selectors, declared in rules for selector in selectors]
     plain = [pair for pair in pairs if _SELECTOR.fullmatch(pair[0])]
-    is_whole = len(plain) == len(pairs)
+    is_whole = len(plain) == len(pairs) and all(one.get("attributeName") != "class" for one in root.iter())
     if len(pairs) > _MOST_SELECTORS or not (is_whole or partly):
         return
     choices = sorted(plain, key=lambda pair: weight(pair[0]))
@@ -348,10 +349,10 @@ def _name_parts(root: ElementTree.Element, name: str) -> None:
 
     def renamed(reference: str) -> str:
         """What is not in the drawing is nothing: it may be there in the page."""
-        return names.get(reference) or names.get(unquote(reference), f"{own}__")
+        return names.get(unquote(reference), f"{own}__")
 
     def in_style(text: str) -> str:
-        text = _WITH_URL.sub(lambda link: f"url(#{renamed(link[1].strip())})", text)
+        text = _WITH_URL.sub(lambda link: f"url(#{renamed(link[2] or link[3])})", text)
         return _WITH_FRAMES.sub(lambda part: _WORD.sub(framed, part[0]), text)
 
     def framed(word: re.Match[str]) -> str:
@@ -364,7 +365,9 @@ def _name_parts(root: ElementTree.Element, name: str) -> None:
             elif attribute in _LABELS:
                 element.set(attribute, " ".join(map(renamed, value.split())))
             elif attribute in _TIMING:
-                element.set(attribute, _STARTED_BY.sub(lambda one: one[1] + renamed(_ESCAPE.sub("", one[2])), value))
+                element.set(
+                    attribute, _STARTED_BY.sub(lambda one: one[1] + renamed(re.sub(r"\\(?=.)", "", one[2])), value)
+                )
             else:
                 element.set(attribute, in_style(value))
     for sheet in sheets:

@@ -152,12 +152,9 @@ def _take_apart(icon: Chosen, look: Look, *, shared: bool) -> Drawing:
         raise IconsError(f'it is a bitmap ("{icon.hit.path}"); only --as zip takes it')
     root = clean_tree(named_icon(icon.hit, icon.content), look)
     set_apart(root, name=icon.name, is_alone=not shared)
-    has_sheet = any(element.tag == "style" for element in root.iter())
-    if shared and has_sheet:
-        raise IconsError("its style sheet has rules for more than plain classes; only --as zip takes it")
     if shared:
         group_root(root)
-    if not has_sheet:
+    if all(element.tag != "style" for element in root.iter()):
         for element in root.iter():
             element.attrib.pop("class", None)  # a page's own rules might be for it
     sides = (root.get("width", ""), root.get("height", ""))

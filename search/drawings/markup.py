@@ -8,7 +8,6 @@ from functools import partial
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from indexer.errors import IconsError
 from indexer.rendering.styles import box_of, declarations
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.frameworks import Look, NamedIcon, capitals, free_name
@@ -170,22 +169,23 @@ REACT_IMPORT = 'import type { SVGProps } from "react";'
 _NOT_SLUG = re.compile(r"\W+", re.ASCII)
 _IN_URI = " =:/,;'"
 """Signs that stand in a data URI as they are, for people to read; quotes, angles, # and % may not."""
+_SVELTE_HEAD = "<script>\n  let props = $props();\n</script>\n\n"
 _FIRST = ("xmlns", "width", "height", "viewBox", "fill", "stroke", "stroke-width", "stroke-linecap", "stroke-linejoin")
 _OPEN_PAINTS = frozenset(("", "none", "currentcolor", "inherit", "transparent"))
-_PAINTS = ("fill", "stroke", "color", "stop-color", "flood-color", "lighting-color")
+_PAINTS = ("fill", "stroke", "color", "background", "background-color", "stop-color", "flood-color", "lighting-color")
 _PAINT = re.compile(rf'(?<![\w-])(?:{"|".join(_PAINTS)})\s*[:=]\s*"?\s*(?:url\([^)]*\)\s*)?([^;"}}]*)')
 _COLOURFUL = frozenset(("image", "linearGradient", "radialGradient", "pattern", "filter"))
 
 
 def component_name(name: str) -> str:
     """`arrow-left` -> `ArrowLeft`; what JSX takes for a component begins with a capital letter."""
-    joined = capitals(name) or capitals(plain_name(name))
+    joined = capitals(name if name.isascii() else "") or capitals(plain_name(name))
     return free_name(joined) if joined[:1].isalpha() else f"Icon{joined}"
 
 
 def slug(name: str) -> str:
     """`Arrow left` -> `arrow-left`, for class and file names."""
-    return _NOT_SLUG.sub("-", name.lower()).strip("-_") or plain_name(name)
+    return _NOT_SLUG.sub("-", name.lower() if name.isascii() else "").strip("-_") or plain_name(name)
 
 
 def _component_of_react(icon: NamedIcon, look: Look, *, markup: Markup, props: str) -> str:
@@ -196,15 +196,14 @@ def _component_of_react(icon: NamedIcon, look: Look, *, markup: Markup, props: s
 def _vue(icon: NamedIcon, look: Look) -> str:
     """A single-file component; attributes fall through to the SVG by themselves, mustaches in its text are text."""
     root = _beside_others(icon, look)
-    if any(element.tag == "style" for element in root.iter()):
-        raise IconsError(f'"{icon.key}" holds a <style>, which Vue\'s templates refuse; --format svg writes it whole')
-    has_text = any(element.text or element.tail for element in root.iter())
-    return f"<template>\n{written(root, XML, rest='v-pre' if has_text else '', indent=1)}\n</template>"
-
-
-def _svelte(icon: NamedIcon, look: Look) -> str:
-    body = merging(_beside_others(icon, look), SVELTE, rest="{...props}")
-    return f"<script>\n  let props = $props();\n</script>\n\n{body}"
+    sheets = [(parent, child) for parent in root.iter() for child in parent if child.tag == "style"]
+    for parent, sheet in sheets:  # no template takes them
+        parent.remove(sheet)
+    rest = "v-pre" if any(element.text or element.tail for element in root.iter()) else ""
+    template = f"<template>\n{written(root, XML, rest=rest, indent=1)}\n</template>"
+    return "\n\n".join(
+        [template, *(f"<style>\n@media {sheet.get('media', 'all')} {{{sheet.text}}}\n</style>" for _, sheet in sheets)]
+    )
 
 
 def _uri(root: ElementTree.Element) -> str:
@@ -265,7 +264,7 @@ DRAWINGS: Mapping[str, Callable[[NamedIcon, Look], str]] = {
     "react": partial(_component_of_react, markup=TSX, props="props: SVGProps<SVGSVGElement>"),
     "jsx": partial(_component_of_react, markup=JSX, props="props"),
     "vue": _vue,
-    "svelte": _svelte,
+    "svelte": lambda icon, look: _SVELTE_HEAD + merging(_beside_others(icon, look), SVELTE, rest="{...props}"),
     "html": lambda icon, look: written(_beside_others(icon, look), XML),
     "svg": lambda icon, look: written(_with_namespace(clean_tree(icon, look)), XML),
     "css": _css,

@@ -69,7 +69,6 @@ def _read(text: str, key: str) -> float:
     return float(number[1])
 
 
-_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:px)?")
 ENDS = {"round": ("round", "round"), "sharp": ("square", "miter")}
 """Caps and joins. Square caps: a dot is a stroke without length, of which butt caps would leave nothing."""
 
@@ -97,15 +96,14 @@ def _resize(root: ElementTree.Element, size: int) -> None:
 
 def _widen(root: ElementTree.Element, width: float) -> None:
     """Let the widest stroke be so wide, and others in proportion; where none states its width, the root does."""
-    stated = (_NUMBER.fullmatch((_stated(element, "stroke-width") or "").strip()) for element in root.iter())
+    stated = (LENGTH.fullmatch(_stated(element, "stroke-width") or "") for element in root.iter())
     widest = max((float(number[1]) for number in stated if number), default=None)
     if not widest:
         root.set("stroke-width", f"{width:g}")
         return
 
     def wider(value: str) -> str:
-        number = _NUMBER.fullmatch(value.strip())
-        return f"{float(number[1]) * width / widest:.4g}" if number else value
+        return f"{float(number[1]) * width / widest:.4g}" if (number := LENGTH.fullmatch(value)) else value
 
     _restate(root, "stroke-width", wider)
 

@@ -126,6 +126,13 @@ PLAIN = svg(square()).decode()
         ('<?xml version="1.0" encoding="ISO-8859-1"?>' + PLAIN.replace("<rect", "<title>é</title><rect")).encode(
             "latin-1"
         ),
+        ('<?xml version="1.0" encoding="US-ASCII"?>' + PLAIN.replace("<rect", "<!--é--><rect")).encode("latin-1"),
+        ('<?xml version="1.0" encoding="utf8"?>' + PLAIN.replace("<rect", "<!--é--><rect")).encode(),
+        ('<?xml version="1.0" encoding="tis-620"?>' + PLAIN.replace("<rect", "<!--ก--><rect")).encode("cp874"),
+        ('\ufeff<?xml version="1.0" encoding="latin1"?>' + PLAIN.replace("<rect", "<!--é--><rect")).encode(),
+        PLAIN.replace("<rect", "<!--Größe--><rect").encode("latin-1"),
+        ('<?xml version="1.1" encoding="nobody-knows"?>' + PLAIN).encode(),
+        ('\n<?xml version="1.0" encoding="utf-8"?>' + PLAIN).encode(),
         PLAIN.replace("<svg", "<s:svg")
         .replace("</svg", "</s:svg")
         .replace("xmlns", "xmlns:s")
@@ -147,6 +154,13 @@ PLAIN = svg(square()).decode()
         "utf-16-le without mark",
         "utf-16-be without mark",
         "latin-1",
+        "ascii with more",
+        "utf8",
+        "thai",
+        "a mark against latin-1",
+        "latin-1 undeclared",
+        "an unknown encoding",
+        "a late declaration",
         "prefixed",
         "no namespace",
         "svgz",

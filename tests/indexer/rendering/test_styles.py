@@ -96,6 +96,9 @@ _WIDE = '<rect width="24" height="24" {}/>'
         (_LEFT, 'style="--x: red; transform: rotate(180deg)"', [WHITE, RED]),
         (_LEFT, 'class="b" transform="rotate(180)"', [WHITE, GREEN]),
         (_LEFT, 'class="b" style="background: rgb(255, 0, 0)"', [GREEN, RED]),
+        (_LEFT.replace("/>", ' transform-origin="center" transform="rotate(180)"/>'), "", [WHITE, BLACK]),
+        (f"<style>#g{{transform-origin:50% 12px;transform:scaleX(-1)}}</style>{_LEFT}", "", [WHITE, BLACK]),
+        (_LEFT, 'class="b" style="-webkit-transform:rotate(180deg);transform:rotate(180deg)"', [WHITE, GREEN]),
         (_PARTS + _LEFT, 'class="b" style="background: red" clip-path="url(#c)"', [GREEN, WHITE]),
     ],
 )

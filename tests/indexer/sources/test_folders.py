@@ -303,6 +303,8 @@ LISTS: dict[str, tuple[bytes, str, tuple[str, ...]]] = {
     "database": (b'file_path,tags\np/b.svg,"{red,""stop sign""}"\n', "b", ("red", "stop sign")),
     "quotes": (b'file_path,name,tags\r\np/b.svg,"a ""b""\r\nc","red\nbig"\r\n', 'a "b"\r\nc', ("red", "big")),
     "windows": ("file_path;name;tags\r\np\\bär.svg;für;Straße\r\n".encode("cp1252"), "für", ("Straße",)),
+    "a page": (b"filePath\np/b%C3%A4r.svg\n", "bär", ()),
+    "an address": (b"FILEPATH\nfile:p/b%C3%A4r.svg\n", "bär", ()),
     "macintosh": ("file_path,name\rp/bär.svg,für\r".encode("mac-roman"), "für", ()),
     "two signs": ("file_path\np/ba\u0308r.svg\n".encode(), "bär", ()),
     "utf-16": ("file_path\tname\np/bär.svg\t設定\n".encode("utf-16"), "設定", ()),
@@ -397,7 +399,7 @@ def test_a_changed_row_or_a_changed_file_is_read_again(tmp_path: Path) -> None:
     assert [found.records is not None for found in scan(manifest, stamps=stamps)] == [False, True, True]
 
 
-@pytest.mark.parametrize(("text", "header"), [("filepath,name\na.svg,a\n", "filepath,name"), ("", "")])
+@pytest.mark.parametrize(("text", "header"), [("filename,name\na.svg,a\n", "filename,name"), ("", "")])
 def test_a_manifest_without_the_column_is_listed_as_a_whole(tmp_path: Path, text: str, header: str) -> None:
     [found] = scan(listing(tmp_path, "icons.csv", text, "a.svg"))
     assert (found.path, found.error) == ("", f'no column "file_path" in the first line "{header}"')

@@ -252,6 +252,9 @@ def test_what_is_null_or_empty_is_not_given(engine: SearchEngine, call: Call, to
         ("get_code", {"size": "48px", "stroke_width": "2"}, {"size": 48, "stroke_width": 2}),
         ("search_icons", {"k": "null", "set": "null", "not": "null"}, {}),
         ("pick_icons", {"needs": ["dot", 404]}, {"needs": '["dot", "404"]'}),
+        ("pick_icons", {"needs": "dot\n404"}, {"needs": ["dot", "404", None, ""]}),
+        ("search_icons", {"set": "icons, own"}, {"set": ["icons", "own"]}),
+        ("map_icons", {"names": "icons:dot-a,icons:dot-b"}, {"names": ["icons:dot-a", "icons:dot-b"]}),
     ],
 )
 def test_numbers_and_lists_as_text_and_text_as_numbers_are_taken(

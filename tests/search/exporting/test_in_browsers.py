@@ -100,7 +100,8 @@ const made = [];
 for (const [n, [form, code]] of asked.entries()) {
   try {
     if (form == "vue") {
-      made.push(await renderToString(createSSRApp({ template: code.slice(10, -11) })));
+      const [template, sheets] = code.slice(10).split("</template>");
+      made.push(await renderToString(createSSRApp({ template })) + sheets);
     } else if (form == "svelte") {
       writeFileSync(`${folder}/made/${n}.js`, compile(code, { generate: "server" }).js.code);
       made.push(render((await import(`${folder}/made/${n}.js`)).default, { props: {} }).body);
@@ -233,13 +234,13 @@ def exported(some: Sequence[NamedIcon], found: Forms) -> str:
         own, forms = drawing.icon.name, found[drawing.icon.key]
         material = Material("x", [drawing], [], [], None, None)
         sprite = make_sprite(material).files["sprite.svg"].decode()
-        forms["sprite"] = ("shadow", f'{sprite}<svg><use href="#{own}"/></svg>')
+        if b"@keyframes" not in drawing.icon.content:  # no script reaches what moves in a `use`
+            forms["sprite"] = ("shadow", f'{sprite}<svg><use href="#{own}"/></svg>')
         [(_, whole)] = make_iconify(material).files.items()
         icon = next(iter(json.loads(whole)["icons"].values()))
         view = f"{icon.get('left', 0)} {icon.get('top', 0)} {icon.get('width', 16)} {icon.get('height', 16)}"
         forms["iconify"] = ("shadow", f'<svg viewBox="{view}">{icon["body"]}</svg>')
-        package = make_react(material).files[f"src/icons/{own}.tsx"]
-        forms["package"] = ("light", package.decode())
+        forms["package"] = ("light", make_react(material).files[f"src/icons/{own}.tsx"].decode())
     return font_of([one for one in in_one if found[one.icon.key]["original"][0] != "xml"][::4], found)
 
 

@@ -142,7 +142,6 @@ def test_what_runs_or_loads_something_is_told(body: str, told: tuple[str, ...]) 
         b"<svg><path></svg>",
         b'<!DOCTYPE svg [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><svg>&b;</svg>',
         b'<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]><svg>&a;</svg>',
-        b'<?xml version="1.0" encoding="nobody-knows"?><svg xmlns="http://www.w3.org/2000/svg"/>',
         b"<svg>" + b"<g>" * 300 + b"</g>" * 300 + b"</svg>",
         b"<svg>" + b"<g/>" * 30_000 + b"</svg>",
         b"<svg>" + b" " * 1_100_000 + b"</svg>",
