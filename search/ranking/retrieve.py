@@ -180,9 +180,13 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
             if is_first:  # nothing else is drawn for it, however deep is looked
                 covered = map(question.opened.lexicon.coverage, parsed.wording.drawn)
                 every += [facets.best_named(question.opened.lexicon, names, most=N_DRAWN) for names in covered]
-                every += [near.ids for near in icons.search_many(parsed.drawn, k=N_DRAWN)]
-            if is_first and only is not None:
-                among += [near.ids for near in icons.search_many(parsed.drawn, k=N_DRAWN, only=only)]
+                near_drawings = (
+                    [(near, near.ids) for near in icons.search_many(parsed.drawn, k=N_DRAWN)]  # in one pass
+                    if only is None
+                    else [_near(question.opened, icons, one, N_DRAWN, only, is_first=True) for one in parsed.drawn]
+                )
+                every += [first for _, first in near_drawings]
+                among += [near.ids for near, _ in near_drawings]
     if question.look is not None:
         images = None if only is None else only.images()
         looks, first = _near(question.opened, question.opened.pictures, question.look, n, images, is_first=is_first)
