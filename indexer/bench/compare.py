@@ -228,8 +228,10 @@ def bench_train(options: Options, bars: Bars) -> Report:
     series = Series(report, TRAIN, options, bars)
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder, suppress(KeyboardInterrupt):
         lesson = make_lesson(Path(folder), options.source, choice=options.choice, kind=kind, steps=steps, bars=bars)
-        what = f"{lesson.n_icons:,} icons, {steps} steps a run, model {options.choice.model}"
-        report.facts.append(f"{what}; medians of {options.repeats} with 95 % intervals")
+        report.facts.append(
+            f"{lesson.n_icons:,} icons, {steps} steps a run, model {options.choice.model}; medians of "
+            f"{options.repeats} with 95 % intervals"
+        )
         report.machine = ask_alone("machine", kind=kind)[0]
         base, groups = groups_of(lesson.n_icons)
         for behind in (SAME, EACH) if DEVICES in names else ():

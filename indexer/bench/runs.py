@@ -3,15 +3,14 @@
 Pictures are those of a source or the bundled samples, never those of the user's library: every run of embedding gets a
 library of its own in a temporary folder, which holds nothing but a plan.
 
-Rates of the product are those that its ranks report: of embedding the first fifth of the pictures is left out, as some
-are drawn while the encoder loads; of training the steps that warm up.
+Rates of the product are those that its ranks report: of embedding all pictures, some of which are drawn while the
+encoder loads; of training all steps but those that warm up.
 """
 
 import itertools
 import json
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -39,16 +38,10 @@ from indexer.rendering.pool import Job, RenderPool
 from indexer.reports.terminal import Bars
 from indexer.sources.source import open_sources
 
-_LEFT_OUT = 1 / 5
-"""Of the pictures of an embedding, at the beginning."""
-WARM_UP_STEPS = 3
-"""Of a training; in the first one DDP learns in which order gradients come, and puts its buckets together anew."""
 _SHARES = {"data": "waiting for data", "compute": "steps", "communication": "exchange", "optimiser": "optimiser"}
 """Of a step, by the span that tells each."""
-_MOST_WARM_UP_STEPS = {"cpu": WARM_UP_STEPS, "cuda": 20}
-"""A GPU chooses algorithms, fills its caches of memory and takes up its clock meanwhile."""
-_STEADY = 1.1
-"""A step takes so much of the later ones' median at most, once all is warm; three in a row tell it."""
+_WARM_UP_STEPS = {"cpu": 3, "cuda": 20}
+"""Of a training: DDP puts its buckets together anew; a GPU chooses algorithms, fills its caches, takes up its clock."""
 _NEVER = 10**9
 _OF_INDEX = {"precision": "precision", "batch": "batch_size", "workers": "workers", "backend": "backend"}
 """Knobs of embedding, as `EmbedOptions` calls them."""
@@ -140,56 +133,44 @@ def png_files(pictures: Pictures, *, workers: int) -> Path:
 
 @dataclass(slots=True)
 class Reports:
-    """What the ranks of an embedding report on the way, and how busy the machine is meanwhile."""
+    """What the ranks of an embedding report at last, and how busy the machine is meanwhile."""
 
     run: Path
-    seen: defaultdict[int, list[EmbeddingProgress]] = field(default_factory=lambda: defaultdict(list))
+    last: dict[int, EmbeddingProgress] = field(default_factory=dict)
     busy: list[tuple[float, float]] = field(default_factory=list)
 
     def look(self) -> None:
         """Note what there is now."""
         self.busy.append((time.time(), busy_seconds()))
-        for progress in Watch(RanksRun.of_folder(self.run), EmbeddingProgress).look():
-            self.seen[progress.rank] += [progress] * bool(progress.began_at)
+        reported = Watch(RanksRun.of_folder(self.run), EmbeddingProgress).look()
+        self.last |= {progress.rank: progress for progress in reported if progress.began_at}
 
     def figures(self, n_cores: int) -> Run:
-        """Figures of all ranks together, of the later part of the pictures.
+        """Figures of all ranks together, from the first picture of any to the last.
 
         Raises:
             BenchError: no rank has embedded a picture.
         """
-        ranks = [reports for reports in self.seen.values() if reports]
-        ends = [reports[-1] for reports in ranks]
-        if not sum(rank.done for rank in ends):
+        ranks = [*self.last.values()]
+        if not sum(rank.done for rank in ranks):
             raise BenchError("no picture was embedded")
-        began = min(rank.began_at for rank in ends)
-        times = np.unique([rank.began_at + rank.seconds for of in ranks for rank in of])
-        done = sum(_reported(reports, "done", times) for reports in ranks)
-        start, end = float(np.interp(done[-1] * _LEFT_OUT, [0.0, *done], [began, *times])), float(times[-1])
-
-        def share(name: str) -> float:
-            return float(np.mean([np.diff(_reported(of, name, [start, end])) for of in ranks])) / (end - start)
-
-        failed, remarks = sum(rank.failed for rank in ends), dict.fromkeys(rank.remark for rank in ends if rank.remark)
-        looked, busy = zip(*self.busy, strict=True)
+        start, end = min(rank.began_at for rank in ranks), max(rank.began_at + rank.seconds for rank in ranks)
+        seconds, failed = end - start, sum(rank.failed for rank in ranks)
+        remarks = dict.fromkeys(rank.remark for rank in ranks if rank.remark)
+        device_busy = float(np.mean([rank.busy_seconds or 0.0 for rank in ranks])) / seconds
+        cores_busy = np.diff(np.interp([start, end], *np.transpose(self.busy)))[0] / (seconds * n_cores)
         return {
-            "images/s": float(done[-1] * (1 - _LEFT_OUT) / (end - start)),
-            "seconds": end - began,
-            "waits": share("waited_seconds"),
-            **({"device busy": share("busy_seconds")} if all(rank.busy_seconds is not None for rank in ends) else {}),
-            "cores busy": float(np.diff(np.interp([start, end], looked, busy))[0]) / ((end - start) * n_cores),
-            "memory, GB": sum(rank.memory_bytes for rank in ends) / 1e9,
-            "batch": max(rank.batch_size for rank in ends),
-            "pictures": sum(rank.images for rank in ends),
+            "images/s": sum(rank.done for rank in ranks) / seconds,
+            "seconds": seconds,
+            "waits": float(np.mean([rank.waited_seconds for rank in ranks])) / seconds,
+            **({"device busy": device_busy} if ranks[0].busy_seconds is not None else {}),
+            "cores busy": float(cores_busy),
+            "memory, GB": sum(rank.memory_bytes for rank in ranks) / 1e9,
+            "batch": max(rank.batch_size for rank in ranks),
+            "pictures": sum(rank.images for rank in ranks),
             **({"failed": failed} if failed else {}),
             **({"remark": "; ".join(remarks)} if remarks else {}),
         }
-
-
-def _reported(reports: Sequence[EmbeddingProgress], name: str, times: Any) -> Any:
-    """What a rank would have reported at some times."""
-    at = [reports[0].began_at, *(rank.began_at + rank.seconds for rank in reports)]
-    return np.interp(times, at, [0.0, *(getattr(rank, name) for rank in reports)])
 
 
 def embed(config: Config, pictures: Pictures, bench: Bench) -> Run:
@@ -241,16 +222,14 @@ def train(config: Config, lesson: Lesson, bench: Bench) -> Run:
     """
     from indexer.finetune.options import TrainingProgress
 
-    places, most, devices = lesson.places, _MOST_WARM_UP_STEPS[bench.kind], first_devices(bench.kind, config["devices"])
+    places, warm_up, devices = lesson.places, _WARM_UP_STEPS[bench.kind], first_devices(bench.kind, config["devices"])
     places.forget()
     RanksRun.of_folder(places.work).store.clear("workers/")
-    write_training(places, replace(read_plan(places), options=_options_of(config, steps=most + lesson.steps)))
+    write_training(places, replace(read_plan(places), options=_options_of(config, steps=warm_up + lesson.steps)))
     arguments, variables = ("--out", str(places.out), "--device", bench.kind), environment(config)
     bench.run("indexer.finetune.rank", *arguments, devices=devices, folder=places.work, environment=variables)
     taken = [it for it in map(json.loads, places.log.read_text("utf-8").splitlines()) if it["kind"] == "step"]
-    ended = [line["seconds"] for line in taken]
-    warm_up = steady_from(ended, most=most)
-    rate = lesson.steps / (ended[warm_up + lesson.steps - 1] - ended[warm_up - 1])
+    rate = lesson.steps / (taken[-1]["seconds"] - taken[warm_up - 1]["seconds"])
     ranks = Watch(RanksRun.of_folder(places.work), TrainingProgress).look()
     spans = [{span.name: span.seconds for span in rank.spans} for rank in ranks]
     wholes = [of["steps"] + of["waiting for data"] for of in spans]
@@ -266,13 +245,6 @@ def train(config: Config, lesson: Lesson, bench: Bench) -> Run:
         "memory, GB": sum(rank.memory_bytes for rank in ranks) / 1e9,
         "warm-up": warm_up,
     }
-
-
-def steady_from(ended: Sequence[float], *, most: int) -> int:
-    """How many steps warm up, from the seconds at which each ended: `WARM_UP_STEPS` at least, `most` at most."""
-    taken = np.diff(ended, prepend=0.0)
-    steady = taken <= _STEADY * np.median(taken[most:])
-    return next((step for step in range(WARM_UP_STEPS, most) if steady[step : step + 3].all()), most)
 
 
 def _options_of(config: Config, *, steps: int) -> FinetuneOptions:

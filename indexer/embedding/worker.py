@@ -237,7 +237,7 @@ def work_off(queue: BlockQueue, spec: DeviceSpec, reporter: EmbeddingReporter) -
             _embed_names(block, device, writer, reporter)
         give_back_memory()
         if place.plan.n_images:
-            reporter.begin("finding out how many pictures go at once")
+            reporter.begin("the first pictures")
             device.prepare(n_images=n_images, largest=layout.chunk * layout.most_chunks)
         following = drawing.embed(device, writer)
         while following != "done":

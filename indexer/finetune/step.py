@@ -278,11 +278,11 @@ def compute_gradients(
         with nullcontext() if part is inputs[-1] or exchanges_always else session.wrapped.no_sync():  # type: ignore[operator]
             carried = _carry(session.wrapped(*part), leaf, scalars=leaves[-1], n_parts=len(parts))
             carried.backward()  # type: ignore[no-untyped-call]
-    is_averaged = options.distribution.strategy == "fsdp" and options.loss.local
-    scalars = [it.grad for it in session.student.parameters() if it.ndim == 0 and it.grad is not None]
-    for gradient in scalars if is_averaged else ():  # which FSDP leaves whole
-        dist.all_reduce(gradient)
-        gradient.div_(rank.world)
+    if options.distribution.strategy == "fsdp" and options.loss.local:
+        for parameter in session.student.parameters():
+            if parameter.ndim == 0 and parameter.grad is not None:  # which FSDP leaves whole
+                dist.all_reduce(parameter.grad)
+                parameter.grad.div_(rank.world)
     values = torch.stack([loss.detach(), *terms.values()])
     if rank.world > 1 and options.loss.local:
         dist.all_reduce(values)

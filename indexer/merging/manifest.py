@@ -311,8 +311,7 @@ def _calibrate_pictures(by: Answering) -> CurveBySize:
 
 def _calibrate_words(by: Answering, names: Sequence[NamedQuery]) -> tuple[float, Curve]:
     """What a cosine is worth, by cosines alone; then what all the evidence is worth, names included."""
-    nonsense = map(NamedQuery, nonsense_words(), by.nonsense.words)
-    found = [_others(by, query) for query in (*names, *nonsense)]
+    found = [_others(by, query) for query in (*names, *map(NamedQuery, nonsense_words(), by.nonsense.words))]
 
     def curve(measure: Callable[[Floats, Floats], Floats]) -> Curve:
         best = np.array([measure(*of_query).max() for of_query in found], np.float32)

@@ -291,7 +291,6 @@ def merge(
         ShardError: a shard is missing or damaged, or a vector is not finite.
         LibraryError: nothing is embedded, or the new index does not answer as it should.
     """
-    shards = library.vectors(fingerprint)
     with library.next_generation() as built:
         stage("Merging")
         write_snapshot(library.catalog, built.catalog, embedded=embedded)
@@ -299,7 +298,7 @@ def merge(
             counts = contents.account(connection, fingerprint=fingerprint, embedded=embedded)
             revision, library_id = contents.revision(connection), contents.library_id(connection)
         stage("Reading vectors")
-        vectors, drawings = _write_rows(built, shards, fingerprint=fingerprint)
+        vectors, drawings = _write_rows(built, library.vectors(fingerprint), fingerprint=fingerprint)
         stage("Building the index of pictures")
         pictures = _build(built.pictures, vectors.image_ids, partial(fp32_chunks, vectors.images), vectors)
         stage("Building the index of icons")
@@ -307,7 +306,7 @@ def merge(
         stage("Asking both, to learn what their scores mean")
         # First: what was read from end to end is in memory when it is asked here and there.
         files = built.describe()
-        nonsense = Nonsense.kept(shards, open_encoder, dim=vectors.images.shape[1])
+        nonsense = Nonsense.kept(library.vectors(fingerprint), open_encoder, dim=vectors.images.shape[1])
         manifest = Manifest(
             number=built.number,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
