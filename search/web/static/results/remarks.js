@@ -18,11 +18,12 @@ export class Remarks {
   line = (className, ...children) => make("p", { className }, ...children);
 
   /** Lines for an answer to a state, from the fields of the answer. */
-  of(state, { hits, spelled, read_as: readAs, missing = [], located = null }, signal) {
+  of(state, { hits, spelled, read_as: readAs, is_doubtful: isDoubtful = false, missing = [], located = null }, signal) {
     Object.assign(this, { state, signal });
     if (state.collection !== null) return this.#collected(state, hits, missing);
     if (state.screen !== null) return this.#framed(hits, located);
-    return hits.length ? this.#remarks(spelled, readAs) : [this.#nothing(spelled, readAs)];
+    if (!hits.length) return [this.#nothing(spelled, readAs)];
+    return [...this.#remarks(spelled, readAs), isDoubtful && this.#causes()].filter(Boolean);
   }
 
   /** How words of another language were read; where they are English, too, with a way to ask them as that alone. While one

@@ -261,7 +261,7 @@ def test_arrow_keys_walk_among_frames_and_enter_goes_on_to_the_hits(page: "Page"
         expect(focused).to_have_attribute("aria-label", re.compile(f"^\\d: {name}"))
     assert page.locator('.found-icon[tabindex="0"]').count() == 1
     press(page, "Enter")
-    shows(page, {"#summary": re.compile("for the framed icon")})
+    shows(page, {"#summary": re.compile("like the framed icon")})
     press(page, "Enter")
     shows(page, {"#grid .tile:focus .name": "settings"})
     press(page, "ArrowUp")

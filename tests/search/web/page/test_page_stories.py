@@ -91,7 +91,7 @@ STORIES: dict[str, tuple[str, list[Step]]] = {  # by what holds: where it begins
         "/",
         [
             ("drop", {".found-icon": 5}, ""),
-            ("at .found-icon >> nth=2", {"#summary": re.compile("for the framed icon"), "#grid .name": "bell"}, ""),
+            ("at .found-icon >> nth=2", {"#summary": re.compile("like the framed icon"), "#grid .name": "bell"}, ""),
             ("at #grid .tile", {"#detail-name": "bell", ".row[aria-pressed=true]": re.compile("bell")}, ""),
             ("click Search with this part of the picture", {"#summary": re.compile("your picture")}, "#picture="),
             ("back", {".found-icon[aria-pressed=true]": 1, ".row[aria-pressed=true]": re.compile("bell")}, ""),
