@@ -59,7 +59,10 @@ class Targets:
             return found
         if found.weight is not None:
             return f'{found.name} of {found.module} takes weight="{found.weight}" where it is used'
-        alone = [*words("alone_in_material" if package_of(module) in words("material") else "alone")]
+        alone = [
+            *words("alone_in_material" if package_of(module) in words("material") else "alone"),
+            *(words("alone_in_svelte") if kind == "svelte" else ()),
+        ]
         alone += [] if "size=" in self._frameworks[kind].look["size"] else ["size"]
         return next((f'"{one}" is of the old component alone' for one in alone if one in shown), found)
 

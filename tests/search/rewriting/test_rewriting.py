@@ -221,6 +221,7 @@ BY_HAND = {
     "a mock, a type, no icon": 'jest.mock("react-icons/fa6");\nimport { type Fa, IconBase } from "react-icons/fa6";',
     "no such icon": 'x("mdi:hoome");',
     "a mock by import": 'vi.mock(import("react-icons/fa6"));',
+    "a property of an old component of svelte": 'import { Home } from "mdi-svelte"; a(<Home strokeWidth={1} />);',
     "what an application has registered": '<mat-icon svgIcon="mdi:home" />',
     "comments inside": 'import { /* old */ FaHouse } from "react-icons/fa6";',
 }
