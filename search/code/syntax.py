@@ -285,7 +285,7 @@ class _Reader:
             self.program(*front.span(1), is_whole=True)
             read.append(front.span())
         fences = _FENCE.finditer(self.source) if self.suffix in (".md", ".mdx") else ()
-        for fence in (one for one in fences if one[1] or self.suffix == ".md"):
+        for fence in (one for one in fences if one[1] or self.suffix == ".md" or one[0].startswith("`<")):
             n_before = len(self.code.texts)
             self.part(KINDS.get(f".{fence[2]}") if fence[2] != "json" else None, *fence.span(3))
             self.code.texts[n_before:] = [one._replace(is_example=True) for one in self.code.texts[n_before:]]
