@@ -227,8 +227,8 @@ def _tailwind(start: int, token: str, beside: set[str]) -> Reference | None:
 def _of_font(start: int, token: str, beside: set[str]) -> Reference | None:
     begins = next((one for one in tables()["fonts"] if token.startswith(one)), "-")
     font, name = tables()["fonts"].get(begins, {}), token.removeprefix(begins)
-    sets = font.get("sets", {}).items()
-    keys: list[str] = next((said.split() for classes, said in sets if not classes or not beside.isdisjoint(classes.split())), [])
+    sets = ((one.split(), said.split()) for one, said in font.get("sets", {}).items())
+    keys: list[str] = next((said for classes, said in sets if not classes or not beside.isdisjoint(classes)), [])
     ends = (one.removeprefix("ph") for one in font.get("ends", "").split() if one in beside)
     is_icon = token not in font.get("no_icons", "").split() and (
         begins != "ri-" or re.fullmatch("ri-.+-(?:line|fill)", token)
