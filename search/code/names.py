@@ -163,7 +163,7 @@ def _component(start: int, name: str, components: Components | None) -> Iterator
         )
 
 
-_DEEP = re.compile(r"/([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
+_DEEP = re.compile(r"/([A-Za-z0-9_-]+)(?:/index)?(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
 _HELPERS = re.compile(
     r"/(?:(?:dynamic[\w-]*|icons-list|types|utils?|iconContext)(?:\.\w+)*$|(?:components|utils|shared)/)"
 )
@@ -228,8 +228,8 @@ def _tailwind(start: int, token: str, beside: set[str]) -> Reference | None:
 def _of_font(start: int, token: str, beside: set[str]) -> Reference | None:
     begins = next((one for one in tables()["fonts"] if token.startswith(one)), "-")
     font, name = tables()["fonts"].get(begins, {}), token.removeprefix(begins)
-    sets = font.get("sets", {}).items()
-    keys = next((keys.split() for classes, keys in sets if not classes or not beside.isdisjoint(classes.split())), [])
+    sets = ((one.split(), said.split()) for one, said in font.get("sets", {}).items())
+    keys: list[str] = next((said for classes, said in sets if not classes or not beside.isdisjoint(classes)), [])
     ends = (one.removeprefix("ph") for one in font.get("ends", "").split() if one in beside)
     is_icon = token not in font.get("no_icons", "").split() and (
         begins != "ri-" or re.fullmatch("ri-.+-(?:line|fill)", token)

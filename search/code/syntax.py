@@ -301,7 +301,7 @@ class _Reader:
         if front:
             self.program(*front.span(1), is_whole=True)
         found = _FENCE.finditer(self.source) if self.suffix in (".md", ".mdx") else ()
-        fences = [one for one in found if one[1] or self.suffix == ".md"]
+        fences = [one for one in found if one[1] or self.suffix == ".md" or one[0].startswith("`<")]
         for fence in fences:
             self.part(KINDS.get(f".{fence[2]}") if fence[2] != "json" else None, *fence.span(3))
         self.code.examples += [fence.span() for fence in fences]

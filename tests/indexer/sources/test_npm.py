@@ -360,7 +360,7 @@ def test_a_folder_without_pictures_says_so_and_where_they_may_be(tmp_path: Path)
     (cache := tmp_path / "pnp/.yarn/cache").mkdir(parents=True)
     for name in ("lucide-static-npm-0.400.0-0a1b2c3d4e-8.zip", "@tabler-icons-npm-3.0.0-1-8.zip", "lodash-npm-4-1.zip"):
         (cache / name).touch()
-    (tmp_path / "pnp/.pnp.cjs").write_text('["./../berry/cache/acme-icons-npm-1.0.0-5-8.zip/node_modules/acme-icons/"]')
+    (tmp_path / "pnp/.pnp.js").write_text('["./../berry/cache/acme-icons-npm-1.0.0-5-8.zip/node_modules/acme-icons/"]')
     (tmp_path / "pnp/src").mkdir()
     package(tmp_path / "usual", "lucide-static", "icons/home.svg")
     zipped = (

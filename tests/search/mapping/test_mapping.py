@@ -99,7 +99,7 @@ def test_the_spread_of_all_pairs_is_what_the_pairs_have() -> None:
 
 
 def test_names_are_of_the_set_that_is_given_beside(engine: SearchEngine) -> None:
-    assert source_names(engine, ["home", " mdi:bell ", "# no", "", "home"], ["mdi"]) == [
+    assert source_names(engine, ["home", " mdi:bell  # so", "# no", "", "home"], ["mdi"]) == [
         Name("mdi", "home"),
         Name("mdi", "bell"),
     ]
@@ -136,10 +136,10 @@ def test_csv_comes_back_as_what_a_person_chose(engine: SearchEngine, tmp_path: P
     assert written.read_text().splitlines()[0] == ",".join(COLUMNS)
     choices = {**read_choices(written)}
     for encoding, separator in (("utf-8-sig", ";"), ("utf-16", "\t"), ("cp1252", ";")):  # as Excel saves it
-        text = written.read_text().replace(",", separator).replace("source", "Source ")
+        text = written.read_text().replace(",", separator).replace("source", '"Source" ')
         (saved := tmp_path / "saved.txt").write_bytes(text.replace("\n", "\r\n").encode(encoding))
         assert read_choices(saved) == choices
-    said = {"mdi:star": Choice("lucide:map-pin", is_doubtful=False), "mdi:bell": Choice("", is_doubtful=False)}
+    said = {"mdi:star": Choice("map-pin", is_doubtful=False), "mdi:bell": Choice("", is_doubtful=False)}
     chosen = choose(engine, found, choices | said)
     assert targets(chosen)[:2] == ["map-pin", None] and chosen.mappings[2] == doubtful
     first = chosen.mappings[0]

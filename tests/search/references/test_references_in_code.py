@@ -144,7 +144,7 @@ def _names(text: str, path: str = "App.tsx") -> list[tuple[str, str, str]]:
             "<script>let { a = 'mdi:x' }: B = $props();</script>{#snippet b(c: D)}<A icon='mdi:bell'/>{/snippet}",
             [("mdi:x", "mdi", "x"), ("mdi:bell", "mdi", "bell")],
         ),
-        ('lazy(() => import(/* chunk: "a" */ `@mui/icons-material/Home`))', [("Home", "ic", "baseline-home")]),
+        ('lazy(() => import(/* chunk: "a" */ `@mui/icons-material/Home/index.js`))', [("Home", "ic", "baseline-home")]),
         (
             'const { Bell } = a ? require("lucide-react") : b, { X } = jest.requireActual("lucide-react")',
             [("Bell", "lucide", "bell"), ("X", "lucide", "x")],
@@ -158,7 +158,7 @@ def _names(text: str, path: str = "App.tsx") -> list[tuple[str, str, str]]:
             for code in (
                 "---\nconst a = 'mdi:x'\n---\n<Icon icon='mdi:home'/>",
                 "```ts\nconst a = 'mdi:x'\n```\n<Icon icon='mdi:home'/>",
-                "\nexport const a = 'mdi:x'\n\n# it's\n<Icon icon='mdi:home'/>",
+                "\nexport const a = 'mdi:x'\n\n# it's `<Icon icon='mdi:y'>`\n<Icon icon='mdi:home'/>",
             )
         ),
         (
