@@ -272,7 +272,9 @@ _KEY = re.compile(r"([a-z][a-z0-9]*(?>(?:-[a-z0-9]+)*)):([a-z0-9]+(?>(?:-[a-z0-9
 _COMPUTED_KEY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*)):[a-z0-9-]*+(?:\$\{|\{\{)")
 _MODULE = re.compile(r"(?:~icons|virtual:icons)/([a-z0-9-]+)/([a-z0-9-]+)(?:\.\w+)?(?:\?.*)?")
 _SPRITE = re.compile(r"([^\n#]*)#([\w.:-]+)")
-_FILE = re.compile(r"(?:-?!{0,2}[^!]*(?:loader|svgr)[^!]*!)*([^\n\"`<>{}|?#]+\.svg)(?:[?#].*)?", re.IGNORECASE)
+_FILE = re.compile(
+    r"(?>(?:-?!{0,2}[^!]{0,99}?(?:loader|svgr)[^!]{0,99}!)*)([^\n\"`<>{}|?#]+\.svg)(?:[?#].*)?", re.IGNORECASE
+)
 _OF_SRCSET = re.compile(r"(?:^|,)\s*+([^\s,]\S{0,300}?\.svg)(?=[\s,?#]|$)", re.IGNORECASE)
 """An address may hold commas, but does not end with one."""
 _PUT_TOGETHER = re.compile(r"\$?\{\{?[^{}]*\}{1,2}|\$\{|\{\{")
