@@ -313,7 +313,9 @@ def test_a_package_exports_what_it_does_as_it_is_installed_and_what_is_built_in_
 def test_svelte_gets_components_of_its_version_of_today(engine: SearchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     icon, candidate = NamedIcon("tabler:x", "tabler", "x", None), Candidate(Name("tabler", "x"), 1, 1)
     monkeypatch.setattr(targets := Targets(engine, "tabler"), "icon", lambda _: icon)
-    assert targets.in_place_of(candidate, "@lucide/svelte", "a.svelte") == Export("@tabler/icons-svelte-runes", "IconX")
+    assert targets.in_place_of(candidate, "@lucide/svelte", "a.svelte", ()) == Export(
+        "@tabler/icons-svelte-runes", "IconX"
+    )
 
 
 def test_a_file_keeps_its_owner_its_permissions_and_a_link_to_it(rewrite: Rewrite, tmp_path: Path) -> None:
