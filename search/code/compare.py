@@ -31,7 +31,6 @@ _NAMES_AT_ONCE = 256
 class Side:
     """The icons of one set, a row each, ascending by id."""
 
-    set: str
     ids: Ids
     rows: Sequence[IconRow]
     pictures: Floats
@@ -74,7 +73,6 @@ def open_side(opened: Opened, key: str) -> Side:
     for place, row in enumerate(rows):
         by_words[row.words].append(place)
     return Side(
-        set=key,
         ids=ids,
         rows=rows,
         pictures=opened.pictures.reconstruct(opened.images_of(ids)),

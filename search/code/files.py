@@ -146,13 +146,14 @@ def package_of(specifier: str) -> str:
     return found[0] if (found := _WHERE.match(specifier)) else ""
 
 
-_LONGEST = 200
+LONGEST = 200
+"""Name that is read as one."""
 
 
 def components_of(module: str) -> Components | None:
     """What a module exports; of one that no table knows where its package says that it holds icons."""
-    package = package_of(module[:_LONGEST])
-    inner = module[len(package) : _LONGEST].removesuffix(f"/{package.rpartition('/')[2]}")
+    package = package_of(module[:LONGEST])
+    inner = module[len(package) : LONGEST].removesuffix(f"/{package.rpartition('/')[2]}")
     whole = f"{package}{_INNER.sub('', inner)}"
     if known := modules().get(module) or modules().get(whole):
         return known
@@ -318,19 +319,15 @@ _ID_OF_SVG = re.compile(r"(?<![\w:-])id\s*=\s*[\"']([^\"'<>]{1,200})[\"']")
 class Project:
     """The folders of a project."""
 
-    def __init__(self, folders: Sequence[Path]) -> None:
-        self.folders = folders
+    def __init__(self, places: Sequence[Path]) -> None:
+        """Find the folders that places belong to; one without any mark is a project by itself."""
+        self.folders = tuple({found: None for place in places if (found := _root(place.resolve()))})
         """None where it is not known which they are."""
         self.ids_of = cache(self._ids_of)
         """The ids of a file; None where it can't be read, or is a font, which is called as one likes."""
         self._aliases_of = cache(self._read_aliases)
         self._file_of = cache(self._find_file)
         self._passed_on = cache(partial(exports_from, find=self._file_of, is_own=True))
-
-    @classmethod
-    def around(cls, places: Sequence[Path]) -> "Project":
-        """Find the projects that places belong to; a folder without any is one by itself."""
-        return cls(tuple({found: None for place in places if (found := _root(place.resolve()))}))
 
     @cached_property
     def _files(self) -> Sequence[Path]:
@@ -340,11 +337,6 @@ class Project:
     def svgs(self) -> Sequence[Path]:
         """All SVGs that no build has made."""
         return [path for path in self._files if path.suffix.lower() == ".svg"]
-
-    @cached_property
-    def stems(self) -> frozenset[str]:
-        """The names of all SVGs, each of which a build may make a part of a sprite."""
-        return frozenset(path.stem for path in self.svgs)
 
     @cached_property
     def ids(self) -> frozenset[str]:

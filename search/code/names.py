@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from indexer.errors import IconsError
 from search.code.files import (
+    LONGEST,
     Components,
     Project,
     components_above,
@@ -133,10 +134,8 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
         if one.module.startswith(".") and (file := _FILE.fullmatch(one.module)):
             yield Reference(one.start + file.start(1), one.start + file.end(1), "module", name=file[1])
     members = {module for module, *_ in code.members}
-    for one in (one for one in code.imports if one.is_open and one.module not in members):
-        if components := own.get(one.module) or components_of(one.module):
-            yield Reference(one.start, one.end, components.form)
-    for module, member, span in code.members:
+    opened = [one for one in code.imports if one.is_open and one.module not in members]
+    for module, member, span in (*code.members, *((one.module, "", (one.start, one.end)) for one in opened)):
         if components := own.get(module) or components_of(module):
             yield from _component(span[0], member, components) if member else [Reference(*span, components.form)]
     for text in (*code.contents, *(one for one in code.texts if one.owner in (CONTENT, "fontIcon"))):
@@ -177,7 +176,6 @@ _ICONIFY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*))--([a-z0-9]+(?>(?:-[a-z0-9
 _BEGUN = re.compile(r"(?:^|(?<=[:!]))i-[a-z0-9-]*[-:]\$$")
 """Of `i-mdi-${name}`, before the brace."""
 _NAME = re.compile(r"[a-z0-9]+(?>(?:-[a-z0-9]+)*)")
-_LONGEST = 200
 
 
 def also_of_font_awesome(key: str, name: str) -> tuple[tuple[str, str], ...]:
@@ -189,7 +187,7 @@ def classes_in(text: Text) -> Iterator[Reference]:
     """Names among the words of a string, in their order."""
     tokens = [(text.start + found.start(), found[0]) for found in _TOKEN.finditer(text.text)]
     beside = {token for _, token in tokens}
-    for start, token in (one for one in tokens if "-" in one[1] and len(one[1]) <= _LONGEST):
+    for start, token in (one for one in tokens if "-" in one[1] and len(one[1]) <= LONGEST):
         if begun := _BEGUN.search(token):
             yield Reference(start + begun.start(), start + len(token), "unocss")
         elif found := _uno(start, token) or _tailwind(start, token, beside) or _of_font(start, token, beside):
