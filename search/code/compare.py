@@ -99,15 +99,14 @@ class Target:
 
     def __init__(self, opened: Opened, side: Side) -> None:
         self._opened, self.side = opened, side
-        names = sorted({row.words for row in side.rows})
+        names, places = np.unique([row.words for row in side.rows], return_inverse=True)
         vectors = np.concatenate(
             [
-                opened.encoder.encode_many_words(names[first : first + _NAMES_AT_ONCE])
+                opened.encoder.encode_many_words(names[first : first + _NAMES_AT_ONCE].tolist())
                 for first in range(0, len(names), _NAMES_AT_ONCE)
             ]
         )
-        places = {name: place for place, name in enumerate(names)}
-        self._names: Floats = np.asarray(vectors[[places[row.words] for row in side.rows]], np.float32)
+        self._names: Floats = np.asarray(vectors[places], np.float32)
         """What the icons of the set are called, encoded, (n, dim)."""
 
     def compare(self, source: Side, rows: Sequence[int]) -> Iterator[Floats]:

@@ -103,10 +103,9 @@ def scan(text: str, *, path: str, project: Project) -> Scanned:
     starts, is_test = [0, *(end.end() for end in re.finditer("\n", text))], bool(_TEST.search(path))
 
     def placed(one: Reference) -> Reference:
-        line = bisect_right(starts, one.start)
-        is_certain = one.is_certain and not (is_test and not one.form.startswith("import "))
-        placed = one._replace(path=path, line=line, column=one.start - starts[line - 1] + 1, is_certain=is_certain)
-        return placed._replace(text=text[one.start : one.end])
+        line, is_read = bisect_right(starts, one.start), one.form.startswith("import ") or not is_test
+        one = one._replace(path=path, text=text[one.start : one.end], is_certain=one.is_certain and is_read)
+        return one._replace(line=line, column=one.start - starts[line - 1] + 1)
 
     firsts = {one.start: placed(one) for one in reversed(found) if one.name}  # what was read first, as an import say
     is_declared = ".d." in Path(path).name  # which shows nothing

@@ -138,8 +138,8 @@ def _whole_modules(scanned: Scanned, modules: frozenset[str]) -> Iterator[Place]
         whys = {(one.start, one.end): why} if why else {}
         for name in one.names:
             if name.start not in starts and (name.name != "default" or one.module in modules):
-                why = "a type" if name.is_type or one.is_type else "no icon"
-                whys[name.start, name.start + len(name.name)] = f"{why} of the old package"
+                kind = "a type" if name.is_type or one.is_type else "no icon"
+                whys[name.start, name.start + len(name.name)] = f"{kind} of the old package"
         yield from (place_of(scanned, span, why) for span, why in whys.items())
 
 
@@ -199,8 +199,7 @@ def _is_typed(of: Import, file: Scanned) -> bool:
     """Whether code takes more of a module than icons, or asks what type one is: so who takes a component may ask for
     its attributes.
     """
-    components = components_of(of.module)
-    others = components.others if components else ()
+    others = components.others if (components := components_of(of.module)) else ()
     asked = {local for local, at in file.code.values if file.text.endswith("typeof ", 0, at)}
     return of.is_type or any(name.is_type or name.local in asked or name.name in others for name in of.names)
 

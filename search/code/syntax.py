@@ -444,8 +444,8 @@ class _Reader:
     def find_uses(self) -> None:
         """Find what of modules is used by the names that these have here, and which imported names are values."""
         imported = {name.local for one in self.code.imports for name in one.names}
-        found = ((one.said(node), one.span(node)[0]) for one in self.scripts for node in one.nodes.get("value", ()))
-        self.code.values += [value for value in found if value[0] in imported]
+        nodes = ((one.said(node), one.span(node)) for one in self.scripts for node in one.nodes.get("value", ()))
+        self.code.values += [(name, span[0]) for name, span in nodes if name in imported]
         wholes: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
         for one in sorted((one for one in self.code.imports if one.whole), key=lambda one: one.scope or _EVERYWHERE):
             wholes[one.whole].append((*(one.scope or _EVERYWHERE), one.module))
