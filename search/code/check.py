@@ -13,7 +13,7 @@ from urllib.parse import quote
 from indexer.errors import IconsError
 from indexer.reports.terminal import Progress
 from search.code.files import ID, Project, code_files, family_of, spellings_of, words
-from search.code.known import KnownIcons, Nearest
+from search.code.known import KnownIcons, Nearest, slip_of
 from search.code.names import Reference, Scanned, scan, scan_file
 from search.code.syntax import kind_of
 from search.engine import SearchEngine
@@ -35,7 +35,6 @@ class Finding:
 
 _ELSEWHERE = re.compile(r"[\w+.-]*:|//|[@~$!{<%]")
 """How an address begins that leads out of the project, or that only a bundler or the running program knows."""
-_NEAR = 75
 
 
 class OwnIcons:
@@ -80,7 +79,7 @@ class OwnIcons:
         self._used.update(path.resolve() for path in files)
         ids = [project.ids_of(path) for path in files]
         is_there = any(found is None or one.name in found for found in ids) or (not one.file and one.name in self._ids)
-        is_lost = not is_there and project.stems.isdisjoint(stems)  # and no build makes it
+        is_lost = not (is_there or any(path.stem in stems for path in project.svgs))  # and no build makes it
         if files and not is_there:
             names = {name for found in ids for name in found or ()}
             yield _finding("no-part", one, f'"{one.file}" has no part "{one.name}"', names)
@@ -115,11 +114,9 @@ def _finding(
     kind: Literal["no-file", "no-part"], one: Reference, message: str, names: Iterable[str], *, shift: int = 0
 ) -> Finding:
     """Report a name that is not there, with the one of some names that is spelt most alike, if any."""
-    from rapidfuzz import fuzz, process
-
     address = spellings_of(one.file or one.name)[-1].partition("?")[0]
     wrong = one.name if kind == "no-part" else address.rpartition("/")[2]
-    found = process.extractOne(wrong, sorted(names), scorer=fuzz.ratio, score_cutoff=_NEAR)
+    found = slip_of(wrong, sorted(names))
     return Finding(
         kind,
         one.path,
@@ -180,7 +177,7 @@ def check(
     files = list(code_files(places))
     if not files:
         raise IconsError(f'"{places[0]}" holds no code; name the folder that your sources lie in')
-    own = OwnIcons(icons, Project.around([*places, *filter(None, [icons])]))
+    own = OwnIcons(icons, Project([*places, *filter(None, [icons])]))
     return _checked(
         engine,
         own,
@@ -200,7 +197,7 @@ def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
     """
     if kind_of(name) is None:
         raise IconsError(f'"{name}" is no file of code that is read; call it as App.tsx, index.html, style.css')
-    own = OwnIcons(None, Project.around([Path(name)]), is_placed=False)
+    own = OwnIcons(None, Project([Path(name)]), is_placed=False)
     return _checked(engine, own, [scan(text, path=name, project=own.project)], max_sets=None, progress=lambda _: None)
 
 

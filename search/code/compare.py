@@ -31,7 +31,6 @@ _NAMES_AT_ONCE = 256
 class Side:
     """The icons of one set, a row each, ascending by id."""
 
-    set: str
     ids: Ids
     rows: Sequence[IconRow]
     pictures: Floats
@@ -74,7 +73,6 @@ def open_side(opened: Opened, key: str) -> Side:
     for place, row in enumerate(rows):
         by_words[row.words].append(place)
     return Side(
-        set=key,
         ids=ids,
         rows=rows,
         pictures=opened.pictures.reconstruct(opened.images_of(ids)),
@@ -111,8 +109,10 @@ class Target:
         self._names: Floats = np.asarray(vectors[places], np.float32)
         """What the icons of the set are called, encoded, (n, dim)."""
 
-    def compare(self, source: Side, rows: Sequence[int]) -> Iterator[Floats]:
-        """All that speaks for each target to stand for some icons of a source set, (n targets,) each, in log-odds."""
+    def compare(self, source: Side, rows: Sequence[int]) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """Evidence for each target to stand for some icons of a source set, in their order: of all that speaks for it,
+        in log-odds, of its picture alone, and of its words alone; (n targets,) each.
+        """
         likeness, both = spread_of(source.pictures, self.side.pictures), spread_of(source.fused, self.side.fused)
         naming, crowd = spread_of(source.pictures, self._names), _crowd(likeness, source.pictures, self.side.pictures)
         for first in range(0, len(rows), _ROWS_AT_ONCE):
@@ -124,7 +124,7 @@ class Target:
             rivals = np.float32(SPREADS) * pictures - crowd
             for n, words in enumerate(self.spoken([source.rows[row].words for row in some.tolist()])):
                 evidence = _PICTURES * pictures[n] + _WORDS * words + _FUSED * fused[n]
-                yield np.asarray(evidence + _NAMES * names[n] + _RIVALS * rivals[n], np.float32)
+                yield np.asarray(evidence + _NAMES * names[n] + _RIVALS * rivals[n], np.float32), pictures[n], words
 
     def spoken(self, names: Sequence[str]) -> Iterator[Floats]:
         """Evidence of names as queries, (n targets,) each, in log-odds."""

@@ -324,19 +324,15 @@ _ID_OF_SVG = re.compile(r"(?<![\w:-])id\s*=\s*[\"']([^\"'<>]{1,200})[\"']")
 class Project:
     """The folders of a project."""
 
-    def __init__(self, folders: Sequence[Path]) -> None:
-        self.folders = folders
+    def __init__(self, places: Sequence[Path]) -> None:
+        """Find the folders that places belong to; one without any mark is a project by itself."""
+        self.folders = tuple({found: None for place in places if (found := _root(place.resolve()))})
         """None where it is not known which they are."""
         self.ids_of = cache(self._ids_of)
         """The ids of a file; None where it can't be read, or is a font, which is called as one likes."""
         self._aliases_of = cache(self._read_aliases)
         self._file_of = cache(self._find_file)
         self._passed_on = cache(partial(exports_from, find=self._file_of, is_own=True))
-
-    @classmethod
-    def around(cls, places: Sequence[Path]) -> "Project":
-        """Find the projects that places belong to; a folder without any is one by itself."""
-        return cls(tuple({found: None for place in places if (found := _root(place.resolve()))}))
 
     @cached_property
     def _files(self) -> Sequence[Path]:
@@ -346,11 +342,6 @@ class Project:
     def svgs(self) -> Sequence[Path]:
         """All SVGs that no build has made."""
         return [path for path in self._files if path.suffix.lower() == ".svg"]
-
-    @cached_property
-    def stems(self) -> frozenset[str]:
-        """The names of all SVGs, each of which a build may make a part of a sprite."""
-        return frozenset(path.stem for path in self.svgs)
 
     @cached_property
     def ids(self) -> frozenset[str]:

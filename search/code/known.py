@@ -193,10 +193,8 @@ class KnownIcons:
     def _near(self, reference: Reference) -> Iterator[Nearest]:
         is_component, sets = reference.is_component, list(self._sets(reference))
         for key, known, name, called in sets:
-            yield from (
-                Nearest(key, other, _rewritten(reference, key, other), "name", 1.0)
-                for other in (other for other in known.others(called or name) if is_component or other in known.names)
-            )
+            others = (other for other in known.others(called or name) if is_component or other in known.names)
+            yield from (Nearest(key, other, _rewritten(reference, key, other), "name", 1.0) for other in others)
         if is_component and (slip := slip_of(reference.text, sorted(self._exports(reference)))):
             (key, name), *others_meant = read_component(_looks(reference.module), slip[0]) or [(reference.set, slip[0])]
             meant = reference._replace(text=slip[0], set=key, name=name, others=tuple(others_meant))

@@ -233,25 +233,16 @@ def served_sets(engine: SearchEngine, sets: Sequence[str], served: Sequence[str]
     return tuple(key for key in sets if key in here)
 
 
-def write_hit(engine: SearchEngine, hit: Hit, framework: Framework, look: Look) -> Snippet:
-    """Write one icon.
-
-    Raises:
-        IconsError: it can't be written so, or its source has gone or changed.
-    """
-    return write([_read(engine, hit, framework)], framework, look)
-
-
 def write_picks(engine: SearchEngine, chosen: Sequence[tuple[str, Hit]], framework: Framework, look: Look) -> Written:
-    """Write the icons that needs have chosen, those left out that can't be written.
+    """Write the icons that needs have chosen, those left out that can't be written, or whose source has gone.
 
     Raises:
-        IconsError: none can.
+        IconsError: none can; the message says why the first can't.
     """
     icons, refused = list[tuple[str, NamedIcon]](), list[tuple[str, str]]()
     for need, hit in chosen:
         try:
-            icon = _read(engine, hit, framework)
+            icon = named_icon(hit, engine.picture(hit.id) if framework.needs_svg else None)
             write([icon], framework, look)
         except IconsError as error:
             refused.append((need, str(error)))
@@ -263,10 +254,6 @@ def write_picks(engine: SearchEngine, chosen: Sequence[tuple[str, Hit]], framewo
     return Written(
         snippet, laid_out(snippet.imports, snippet.uses, framework, remarks=[need for need, _ in icons]), refused
     )
-
-
-def _read(engine: SearchEngine, hit: Hit, framework: Framework) -> NamedIcon:
-    return named_icon(hit, engine.picture(hit.id) if framework.needs_svg else None)
 
 
 def picked_json(picked: Picked) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
     Raises:
         IconsError: a place is not there, or is no code.
     """
-    known, files, project = KnownIcons(engine), list[CodeRead](), Project.around(places)
+    known, files, project = KnownIcons(engine), list[CodeRead](), Project(places)
     here = [count.value for count in engine.facets().get("set", ())]
     looks = [(module, look.set) for module, made in modules().items() for look in made.looks]
     old = frozenset(module for module, key in looks if key != to and key in (sets or [key]))
@@ -83,7 +83,11 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
             n_of_target += own == to
             if own == to or own not in (sets or [own]) or not key or not (found or one.is_certain or one.is_component):
                 continue
-            why = f'{own} has no icon "{name}"; `icons check` says what is near' if one.is_certain else _OTHERS[False]
+            why = (
+                f'{own} has no icon "{name}"; `icons check` says what is near'
+                if one.is_certain
+                else "no icon of the old package"
+            )
             if found or (one.is_certain and not known.has_set(one)):
                 named.append((one, Name(own, name)))
             else:
@@ -137,12 +141,12 @@ def _whole_modules(scanned: Scanned, modules: frozenset[str]) -> Iterator[Place]
         whys = {(one.start, one.end): why} if why else {}
         for name in one.names:
             if name.start not in starts and (name.name != "default" or one.module in modules):
-                whys[name.start, name.start + len(name.name)] = _OTHERS[name.is_type or one.is_type]
+                kind = "a type" if name.is_type or one.is_type else "no icon"
+                whys[name.start, name.start + len(name.name)] = f"{kind} of the old package"
         yield from (place_of(scanned, span, why) for span, why in whys.items())
 
 
 _WHOLE = {"mock": "a test puts something else in the place of this module", "*": "all of it is exported on"}
-_OTHERS = {True: "a type of the old package", False: "no icon of the old package"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +175,8 @@ def rewrite(
 ) -> Rewritten:
     """Put stand-ins into the text of files; writes nothing."""
     stands, targets = {one.source: one for one in mapped.mappings}, Targets(engine, mapped.to)
-    typed = {*words("material"), *(package for one in code for package in _typed(one.scanned))}
+    imports = ((one, file.scanned) for file in code for one in file.scanned.code.imports)
+    typed = {*words("material"), *(package_of(one.module) for one, file in imports if _is_typed(one, file))}
     rewriters = [_Rewriter(one, targets, stands, typed, also_doubtful=also_doubtful) for one in code]
     looked_up = {key: where for one in rewriters for key, where in one.looked_up()}
     changes, places, packages = list[Change](), list[Place](), set[str]()
@@ -193,14 +198,13 @@ def rewrite(
     return Rewritten(changes, places, sorted(packages))
 
 
-def _typed(file: Scanned) -> Iterator[str]:
-    """Packages of which code names types, or more than icons: what takes a component may ask for its attributes."""
+def _is_typed(of: Import, file: Scanned) -> bool:
+    """Whether code takes more of a module than icons, or asks what type one is: so who takes a component may ask for
+    its attributes.
+    """
+    others = components.others if (components := components_of(of.module)) else ()
     asked = {local for local, at in file.code.values if file.text.endswith("typeof ", 0, at)}
-    for one in file.code.imports:
-        components = components_of(one.module)
-        others = components.others if components else ()
-        if one.is_type or any(name.is_type or name.local in asked or name.name in others for name in one.names):
-            yield package_of(one.module)
+    return of.is_type or any(name.is_type or name.local in asked or name.name in others for name in of.names)
 
 
 _LOOKED_UP = ("pair", "class fa")
@@ -329,11 +333,9 @@ class _Rewriter:
     def _handed_on(self, of: Import, name: Specifier) -> str:
         """Where a component is handed on as a value, to what may ask for attributes of its package; "" for nowhere."""
         package, values = package_of(of.module), [at for local, at in self.code.values if local == name.local]
-        values += [of.start] if of.form == "export" else []
-        if package not in self.typed or not values:
-            return ""
-        line = self.text.count("\n", 0, min(values)) + 1
-        return f"line {line} hands it on, and what takes it may ask for attributes of {package}"
+        line = self.text.count("\n", 0, min(values, default=of.start)) + 1
+        said = f"line {line} hands it on, and what takes it may ask for attributes of {package}"
+        return said if package in self.typed and (values or of.form == "export") else ""
 
     def _write(self, of: Import, kept: Sequence[Specifier], added: dict[str, list[str]]) -> None:
         """Write a statement with the names that it keeps, and others behind it for what other modules have."""

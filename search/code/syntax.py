@@ -218,21 +218,22 @@ _SCRIPT = (
     " (export_statement declaration: (_ (variable_declarator name: (identifier) @exported)))"
     " (export_statement declaration: (ambient_declaration (_ name: [(identifier) (type_identifier)] @exported)))"
     " (export_statement declaration: (ambient_declaration (_ (variable_declarator name: (identifier) @exported))))"
-    " (identifier) @name (shorthand_property_identifier) @name"
+    " (pair value: (identifier) @value) (shorthand_property_identifier) @value (array (identifier) @value)"
+    " (arguments (identifier) @value) (spread_element (identifier) @value)"
+    " (variable_declarator value: (identifier) @value) (assignment_expression right: (identifier) @value)"
+    " (object_assignment_pattern right: (identifier) @value) (assignment_pattern right: (identifier) @value)"
+    " (required_parameter value: (identifier) @value) (optional_parameter value: (identifier) @value)"
+    " (public_field_definition value: (identifier) @value) (ternary_expression consequence: (identifier) @value)"
+    " (ternary_expression alternative: (identifier) @value) (binary_expression right: (identifier) @value)"
+    " (as_expression (identifier) @value) (satisfies_expression (identifier) @value) (type_query (identifier) @value)"
+    " (non_null_expression (identifier) @value) (parenthesized_expression (identifier) @value)"
+    " (return_statement (identifier) @value) (arrow_function body: (identifier) @value)"
+    " (export_specifier name: (identifier) @value) (export_statement (identifier) @value)"
 )
-_NO_VALUES = frozenset((
-    "import_specifier", "import_clause", "namespace_import", "jsx_opening_element", "jsx_closing_element",
-    "jsx_self_closing_element", "member_expression",
-))  # fmt: skip
-"""In which a name is imported, is an element, or only something of it is taken."""
-_DECLARES = frozenset((
-    "variable_declarator", "function_declaration", "class_declaration", "required_parameter", "optional_parameter",
-    "arrow_function", "object_assignment_pattern", "assignment_pattern",
-))  # fmt: skip
-"""What begins with a name that is declared."""
 _QUERIES = {
     "typescript": _SCRIPT,
-    "tsx": f"{_SCRIPT} (jsx_opening_element) @tag (jsx_self_closing_element) @tag (jsx_element) @element",
+    "tsx": f"{_SCRIPT} (jsx_opening_element) @tag (jsx_self_closing_element) @tag (jsx_element) @element"
+    " (jsx_expression (identifier) @value)",
     "html": "(start_tag) @tag (self_closing_tag) @tag (element) @element (script_element (raw_text) @script)"
     " (style_element (raw_text) @style)",
 }
@@ -447,7 +448,8 @@ class _Reader:
     def find_uses(self) -> None:
         """Find what of modules is used by the names that these have here, and which imported names are values."""
         imported = {name.local for one in self.code.imports for name in one.names}
-        self.code.values += (value for script in self.scripts for value in script.values(imported))
+        nodes = ((one.said(node), one.span(node)) for one in self.scripts for node in one.nodes.get("value", ()))
+        self.code.values += [(name, span[0]) for name, span in nodes if name in imported]
         wholes: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
         for one in sorted((one for one in self.code.imports if one.whole), key=lambda one: one.scope or _EVERYWHERE):
             wholes[one.whole].append((*(one.scope or _EVERYWHERE), one.module))
@@ -539,15 +541,6 @@ class _Script:
             whole = self.said(node.child_by_field_name("value"))
             for one in self._pattern(node.child_by_field_name("name"))[0] if whole in wholes else ():
                 yield whole, True, (one.start, one.start + len(one.name))
-
-    def values(self, names: Container[str]) -> Iterator[tuple[str, int]]:
-        """Yield where some names are values."""
-        for node in self.nodes.get("name", ()):
-            name, around = self.said(node), node.parent
-            if name not in names or around is None or around.type in _NO_VALUES:
-                continue
-            if around.type not in _DECLARES or around.named_children[0] != node:
-                yield name, self.base + node.start_byte
 
     def _statement(self, node: Node) -> Import | None:
         """Read what an import or an export takes of a module."""

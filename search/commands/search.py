@@ -213,9 +213,9 @@ def show(
                 document = printable(document.decode(errors="replace"), keep="\t\r\n").encode()
             click.echo(document, nl=not document.endswith(b"\n"))
         elif framework:
-            from search.code.pick import write_hit
+            from search.code.pick import write_picks
 
-            snippet = write_hit(engine, hit, framework, look)
+            snippet = write_picks(engine, [(hit.key, hit)], framework, look).snippet
             print_code(snippet.code, snippet, framework)
         else:
             from search.showing.tables import print_details

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from indexer.arrays import Floats
 from indexer.library.named import read_list
-from search.code.compare import BY_BOTH, DOUBTFUL, Compared, Side, Target, best_of, evidence_of, open_side
+from search.code.compare import BY_BOTH, DOUBTFUL, Side, Target, best_of, open_side
 from search.engine import SearchEngine
 from search.generation.opened import Opened
 
@@ -96,16 +96,10 @@ def _measure(opened: Opened, table: Sequence[Row], source: Side, to: Side) -> Ma
     rows = [row for row in table if row.name in source.by_name]
     found: dict[str, list[Judged]] = {}
     compared = target.compare(source, [source.by_name[row.name] for row in rows])
-    for row, one in zip(rows, compared, strict=True):
-        for way, evidence in _ways(one):
+    for row, (both, pictures, words) in zip(rows, compared, strict=True):
+        for way, evidence in (("picture alone", pictures), ("words alone", words), ("both", both)):
             found.setdefault(way, []).append(_judged(row, evidence, to))
     return {way: Measured(judged) for way, judged in found.items()}
-
-
-def _ways(compared: Compared) -> Iterator[tuple[str, Floats]]:
-    yield "picture alone", compared.pictures
-    yield "words alone", compared.words
-    yield "both", evidence_of(compared)
 
 
 def _judged(row: Row, evidence: Floats, side: Side) -> Judged:
