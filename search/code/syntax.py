@@ -178,6 +178,7 @@ _FENCE = re.compile(
 """Blocks of code, and code in a line, which is an example of something."""
 _ICON_OF_DOCUMENT = re.compile(r"^[ \t-]{0,40}([\w-]{0,40}icon):[ \t]+[\"']?([^\s\"'#]+)", re.MULTILINE)
 """What YAML at the head of a document, or of a component in it, says."""
+_PICTURE_OF_DOCUMENT = re.compile(r"!\[[^\]\n]{0,200}\]\(<?([^()<>\s]{1,200})")
 _MODULE_CODE = re.compile(r"^(?:import|export)\s.*?(?:\n[ \t\r]*\n|\Z)", re.DOTALL | re.MULTILINE)
 _MARKS = re.compile(
     r"\{\{!?--()(?>(?:[^{-]|-(?!-\}\})|\{(?!\{!?--))*)--\}\}|\{#()(?>(?:[^{#]|#(?!\})|\{(?!#))*)#\}"  # comments
@@ -309,6 +310,8 @@ class _Reader:
         source = _masked(self.source, [one.span() for one in (front, *fences) if one])
         for said in _ICON_OF_DOCUMENT.finditer(source) if self.suffix in (".md", ".mdx") else ():
             self.string(said.span(2), said[1], _NONE, "", depth=_DEEPEST)
+        for said in _PICTURE_OF_DOCUMENT.finditer(source) if self.suffix in (".md", ".mdx") else ():
+            self.string(said.span(1), "image", _NONE, "", depth=_DEEPEST)
         statements = [one.span() for one in _MODULE_CODE.finditer(source)] if self.suffix in (".mdx", ".marko") else []
         for span in statements:
             self.program(*span)

@@ -262,7 +262,7 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
         },
         ("--icons", "icons"),
         (
-            'a.js:1:66: there is no file "./icons/a.svg"; near: a b.svg',
+            'a.js:1:66: there is no file "./icons/a.svg"',
             'b.test.js:1:16: there is no file "./icons/c.svg"',
         ),
         "",
@@ -305,7 +305,7 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
             "package.json": "{}",
             **{
                 f"site/img/{stem}.svg": SVG
-                for stem in ("a b", "t\u00fcr", "a&b", "x (1)", "up!", "i,n", "j,k", "a+b", "100%25", "a\u0308")
+                for stem in ("a b", "t\u00fcr", "a&b", "x (1)", "up!", "i,n", "j,k", "a+b", "100%25", "a\u0308", "c d")
             },
             "site/img/never.svg": SVG,
             "static/top.svg": SVG,
@@ -313,6 +313,7 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
             "site/a.html": '<img src="img/a%20b.svg"><img src="./img/t%C3%BCr.svg"><img src="./img/a&amp;b.svg">\n'
             '<img srcset="/img/a+b.svg 1x, img/100%2525.svg 2x"><img src="top.svg"><img src="img/a%20c.svg">\n'
             '<img srcset="img/j,k.svg 1x,img/up!.svg" src="img/\u00e4.svg">',
+            "site/c.md": "[![c](img/c%20d.svg)](/c) ![is made by a build](img/made.svg)",
             "site/b.tsx": 'const a = () => import("./img/x (1).svg?react"), b = <img src="/img/gone.svg" />',
         },
         ("--icons", "site/img"),
