@@ -219,22 +219,22 @@ _SCRIPT = (
     " (export_statement declaration: (_ (variable_declarator name: (identifier) @exported)))"
     " (export_statement declaration: (ambient_declaration (_ name: [(identifier) (type_identifier)] @exported)))"
     " (export_statement declaration: (ambient_declaration (_ (variable_declarator name: (identifier) @exported))))"
-    " (pair value: (identifier) @value) (shorthand_property_identifier) @value (array (identifier) @value)"
-    " (arguments (identifier) @value) (spread_element (identifier) @value)"
-    " (variable_declarator value: (identifier) @value) (assignment_expression right: (identifier) @value)"
-    " (object_assignment_pattern right: (identifier) @value) (assignment_pattern right: (identifier) @value)"
-    " (required_parameter value: (identifier) @value) (optional_parameter value: (identifier) @value)"
-    " (public_field_definition value: (identifier) @value) (ternary_expression consequence: (identifier) @value)"
-    " (ternary_expression alternative: (identifier) @value) (binary_expression right: (identifier) @value)"
-    " (as_expression (identifier) @value) (satisfies_expression (identifier) @value) (type_query (identifier) @value)"
-    " (non_null_expression (identifier) @value) (parenthesized_expression (identifier) @value)"
-    " (return_statement (identifier) @value) (arrow_function body: (identifier) @value)"
-    " (export_specifier name: (identifier) @value) (export_statement (identifier) @value)"
+    " (identifier) @name (shorthand_property_identifier) @name"
 )
+_VALUES: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("object", "array", "arguments", "spread_element", "jsx_expression", "return_statement"), ()),
+    **dict.fromkeys(("as_expression", "satisfies_expression", "non_null_expression", "type_query"), ()),
+    **dict.fromkeys(("parenthesized_expression", "export_statement"), ()),
+    **dict.fromkeys(("pair", "variable_declarator", "public_field_definition"), ("value",)),
+    **dict.fromkeys(("required_parameter", "optional_parameter"), ("value",)),
+    **dict.fromkeys(("assignment_expression", "assignment_pattern", "object_assignment_pattern"), ("right",)),
+    **{"binary_expression": ("right",), "ternary_expression": ("consequence", "alternative")},
+    **{"arrow_function": ("body",), "export_specifier": ("name",)},
+}
+"""In what a name is a value, and in which fields of it; none: in all."""
 _QUERIES = {
     "typescript": _SCRIPT,
-    "tsx": f"{_SCRIPT} (jsx_opening_element) @tag (jsx_self_closing_element) @tag (jsx_element) @element"
-    " (jsx_expression (identifier) @value)",
+    "tsx": f"{_SCRIPT} (jsx_opening_element) @tag (jsx_self_closing_element) @tag (jsx_element) @element",
     "html": "(start_tag) @tag (self_closing_tag) @tag (element) @element (script_element (raw_text) @script)"
     " (style_element (raw_text) @style)",
 }
@@ -269,6 +269,23 @@ def _grammar(name: str) -> tuple[Language, Query]:
         tree_sitter_html.language() if name == "html" else getattr(tree_sitter_typescript, f"language_{name}")()
     )
     return language, Query(language, _QUERIES[name])
+
+
+_MOST_LEVELS = (1 << 16) - 1
+"""Of a tree: queries count no further, and over a deeper one they take hours, as over so many tokens in no order."""
+
+
+def _is_too_deep(root: Node) -> bool:
+    cursor, level = root.walk(), 0
+    while level < _MOST_LEVELS < root.descendant_count:
+        if cursor.goto_first_child():
+            level += 1
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return False
+            level -= 1
+    return level >= _MOST_LEVELS
 
 
 @dataclass
@@ -326,7 +343,10 @@ class _Reader:
                 lambda offset, _: content[offset : offset + 65536],
                 progress_callback=lambda *_: time.thread_time() > self.until,
             ).root_node
+            is_read = not (_is_too_deep(root) or (root.type == "ERROR" and root.child_count > _MOST_LEVELS))
         except ValueError:
+            is_read = False
+        if not is_read:
             self.code.is_given_up = True
             root = Parser(language).parse(b"").root_node
         return root, QueryCursor(query).captures(root)
@@ -451,8 +471,7 @@ class _Reader:
     def find_uses(self) -> None:
         """Find what of modules is used by the names that these have here, and which imported names are values."""
         imported = {name.local for one in self.code.imports for name in one.names}
-        nodes = ((one.said(node), one.span(node)) for one in self.scripts for node in one.nodes.get("value", ()))
-        self.code.values += [(name, span[0]) for name, span in nodes if name in imported]
+        self.code.values += [value for script in self.scripts for value in script.values(imported)]
         wholes: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
         for one in sorted((one for one in self.code.imports if one.whole), key=lambda one: one.scope or _EVERYWHERE):
             wholes[one.whole].append((*(one.scope or _EVERYWHERE), one.module))
@@ -544,6 +563,14 @@ class _Script:
             whole = self.said(node.child_by_field_name("value"))
             for one in self._pattern(node.child_by_field_name("name"))[0] if whole in wholes else ():
                 yield whole, True, (one.start, one.start + len(one.name))
+
+    def values(self, names: Container[str]) -> Iterator[tuple[str, int]]:
+        """Yield where some names are values."""
+        for node in self.nodes.get("name", ()):
+            if (name := self.said(node)) in names and (around := node.parent):  # which is looked for from the root on
+                fields = _VALUES.get(around.type, ("",))
+                if not fields or node in map(around.child_by_field_name, fields):
+                    yield name, self.base + node.start_byte
 
     def _statement(self, node: Node) -> Import | None:
         """Read what an import or an export takes of a module."""
