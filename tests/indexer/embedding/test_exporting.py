@@ -135,7 +135,5 @@ def test_no_gap_between_two_lines_is_longer_than_five_seconds(
     assert process.returncode == 0, lines
     begun = lines.index("Looking at sources") + 1
     assert max(gaps[begun:]) < 8, list(zip(gaps, lines, strict=True))  # on a busy machine the reader comes late
-    assert [line for line in lines if line.startswith("  ")][-2:] == [
-        f"  {TITLE}: tracing (4 s)",
-        f"  {TITLE}: tracing (8 s)",
-    ]
+    reminders = [line for line in lines if line.startswith(f"  {TITLE}: tracing (")]
+    assert reminders[0] == f"  {TITLE}: tracing (4 s)" and len(reminders) >= 2, lines
