@@ -175,11 +175,9 @@ def components_above(module: str) -> Components | None:
     """What the module exports that another is a part of: `@mui/icons-material` for `@mui/icons-material/Home`."""
     package = package_of(module)
     found = components_of(module.rpartition("/")[0]) or components_of(package)
-    return (
-        replace(found, form=package)  # whose parts may export what it does not
-        if found and found.form == f"import {package}" and package not in modules()
-        else found
-    )
+    if found and found.form == f"import {package}" and package not in modules():
+        return replace(found, form=package)  # whose parts may export what it does not
+    return found
 
 
 MOST_BYTES = 2_000_000

@@ -176,9 +176,10 @@ _FENCE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 """Blocks of code, and code in a line, which is an example of something."""
-_ICON_OF_DOCUMENT = re.compile(r"^[ \t-]{0,40}([\w-]{0,40}icon):[ \t]+[\"']?([^\s\"'#]+)", re.MULTILINE)
-"""What YAML at the head of a document, or of a component in it, says."""
-_PICTURE_OF_DOCUMENT = re.compile(r"!\[[^\]\n]{0,200}\]\(<?([^()<>\s]{1,200})")
+_IN_DOCUMENT = re.compile(
+    r"^[ \t-]{0,40}([\w-]{0,40}icon):[ \t]+[\"']?([^\s\"'#]+)|!\[[^\]\n]{0,200}\]\(<?([^()<>\s]{1,200})", re.MULTILINE
+)
+"""What YAML at the head of a document, or of a component in it, says; and a picture."""
 _MODULE_CODE = re.compile(r"^(?:import|export)\s.*?(?:\n[ \t\r]*\n|\Z)", re.DOTALL | re.MULTILINE)
 _MARKS = re.compile(
     r"\{\{!?--()(?>(?:[^{-]|-(?!-\}\})|\{(?!\{!?--))*)--\}\}|\{#()(?>(?:[^{#]|#(?!\})|\{(?!#))*)#\}"  # comments
@@ -276,15 +277,16 @@ _MOST_LEVELS = (1 << 16) - 1
 
 
 def _is_too_deep(root: Node) -> bool:
+    """Whether it has so many levels; a small tree has not, and is not gone through."""
     cursor, level = root.walk(), 0
     while level < _MOST_LEVELS < root.descendant_count:
         if cursor.goto_first_child():
             level += 1
-            continue
-        while not cursor.goto_next_sibling():
-            if not cursor.goto_parent():
-                return False
-            level -= 1
+        else:
+            while not cursor.goto_next_sibling():
+                if not cursor.goto_parent():
+                    return False
+                level -= 1
     return level >= _MOST_LEVELS
 
 
@@ -325,10 +327,8 @@ class _Reader:
             self.part(KINDS.get(f".{fence[2]}") if fence[2] != "json" else None, *fence.span(3))
         self.code.examples += [fence.span() for fence in fences]
         source = _masked(self.source, [one.span() for one in (front, *fences) if one])
-        for said in _ICON_OF_DOCUMENT.finditer(source) if self.suffix in (".md", ".mdx") else ():
-            self.string(said.span(2), said[1], _NONE, "", depth=_DEEPEST)
-        for said in _PICTURE_OF_DOCUMENT.finditer(source) if self.suffix in (".md", ".mdx") else ():
-            self.string(said.span(1), "image", _NONE, "", depth=_DEEPEST)
+        for said in _IN_DOCUMENT.finditer(source) if self.suffix in (".md", ".mdx") else ():
+            self.string(said.span(said.lastindex or 0), said[1] or "image", _NONE, "", depth=_DEEPEST)
         statements = [one.span() for one in _MODULE_CODE.finditer(source)] if self.suffix in (".mdx", ".marko") else []
         for span in statements:
             self.program(*span)
@@ -590,19 +590,7 @@ class _Script:
                     names.append(self._specifier(one))
         form: Form = "export" if node.type == "export_statement" else "import"
         is_type = any(one.type == "type" for one in node.children)
-        return (
-            Import(
-                self.said(module)[1:-1],
-                self.span(module)[0] + 1,
-                form,
-                self.span(node),
-                tuple(names),
-                whole,
-                is_type=is_type,
-            )
-            if module
-            else None
-        )
+        return self._import(module, form, node, (names, whole), is_type=is_type) if module else None
 
     def _specifier(self, node: Node) -> Specifier:
         """Read `type Bell as Ring`, `Bell: Ring`, `Bell`; a name alone is that of the default."""
@@ -661,9 +649,20 @@ class _Script:
                 ]
                 span, taken = (node, self._pattern(parameter)) if then else (user, ([*map(self._specifier, said)], ""))
                 scope = self.span(then) if then else None
-        return Import(
-            self.said(module)[1:-1], self.span(module)[0] + 1, form, self.span(span), tuple(taken[0]), taken[1], scope
-        )
+        return self._import(module, form, span, taken, scope=scope)
+
+    def _import(
+        self,
+        module: Node,
+        form: Form,
+        node: Node,
+        taken: tuple[Sequence[Specifier], str],
+        *,
+        scope: Span | None = None,
+        is_type: bool = False,
+    ) -> Import:
+        text, start = self.said(module)[1:-1], self.span(module)[0] + 1
+        return Import(text, start, form, self.span(node), tuple(taken[0]), taken[1], scope, is_type)
 
 
 def _values(node: Node | None) -> Iterator[Node]:
