@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indexer.arrays import Ids, Positions, firsts_of
+from indexer.arrays import Ids, Positions
 from indexer.errors import IconsError, UnknownIconError, UnsupportedError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.words import normalise, normalise_tag, unprinted
+from indexer.merging.browsing import first_of_groups, hits_among
 from indexer.sources.records import family
-from search.generation.backend import Ability, IconRow, SetFacts, numbered_key
+from search.generation.backend import Ability, Arranged, IconRow, SetFacts, numbered_key
 from search.generation.facets import Facets, in_order
 from search.generation.opened import Opened
 from search.generation.snapshot import Snapshot
@@ -48,7 +48,6 @@ from search.ranking.order import (
     NAMED,
     TIERS,
     SetPriority,
-    first_of_groups,
     grouped,
     groups_of,
     order_of_sets,
@@ -357,8 +356,6 @@ def _in_order(results: Results, question: Question, window: Window, n: int) -> R
 
 N_REMEMBERED = 8
 """Orders that a generation keeps: who turns pages asks for the same one again."""
-Arranged = NDArray[np.int32]
-"""Ids of hits in their order: half the memory, and no library comes near the end of its numbers."""
 Counts = dict[str, list[FacetCount]]
 
 
@@ -370,10 +367,12 @@ def _browse(opened: Opened, prefer: tuple[str, ...], filters: Filters, window: W
     """
     sort = "set" if window.sort == "relevance" else window.sort
     counts: Counts | None = None
-    if filters == Filters() and (planned := opened.facets.precomputed_order(sort, flat=window.flat)):
-        hits, n_found, counts = np.array(planned.first, np.int32), planned.n, planned.counts
+    if filters == Filters():
+        hits, n_found = browse_all(opened, sort, flat=window.flat)
         if len(hits) < min(n_found, window.offset + window.k):
             opened.engine.require(Ability.SORTED_LIBRARY)
+        if window.facets:
+            counts = opened.facets.count_all("flat" if window.flat else sort)
     else:
         hits = cast(Arranged, _remembered(opened, "arranged", _arrange)(filters, sort, window.flat))
         n_found = len(hits)
@@ -384,16 +383,19 @@ def _browse(opened: Opened, prefer: tuple[str, ...], filters: Filters, window: W
         hits=hits_of(opened, shown, sets=set_priority(opened, prefer), flat=window.flat),
         n_found=n_found,
         is_more=False,
-        facets=counts if window.facets else None,
+        facets=counts,
         spelled=None,
         read_as=None,
         is_doubtful=False,
     )
 
 
-def browse_all(opened: Opened, filters: Filters, sort: Sort, *, flat: bool) -> tuple[Arranged, Counts]:
-    """Ids of all hits that the filters leave, in an order, and how many each value of a filter would leave."""
-    return _arrange(opened, filters, sort, flat), _count(opened, filters, sort, flat)
+def browse_all(opened: Opened, sort: Sort, *, flat: bool) -> tuple[Arranged, int]:
+    """Ids of the first hits where nothing is asked, in an order, and how many hits there are."""
+    if (known := opened.facets.browsed(sort, flat=flat)) is not None:
+        return known
+    hits = cast(Arranged, _remembered(opened, "arranged", _arrange)(Filters(), sort, flat))
+    return hits, len(hits)
 
 
 def _remembered(
@@ -407,10 +409,9 @@ def _remembered(
 def _arrange(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Arranged:
     """Ids of all hits; one stands for its variants and equal drawings, the cleanest, then the first in this order."""
     ids = _ordered(opened, filters, sort)
-    roughness = opened.facets.at(ids)["roughness"]
-    if not flat and roughness.any():
-        ids = ids[np.lexsort((roughness, firsts_of(groups_of(opened, ids)[0])))]
-    return cast(Arranged, ids[grouped(opened, ids, flat=flat)].astype(np.int32))
+    rows = opened.facets.at(ids)
+    chosen = slice(None) if flat else hits_among(rows, opened.facets.variants(rows))
+    return cast(Arranged, ids[chosen].astype(np.int32))
 
 
 def _count(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Counts:

@@ -12,13 +12,14 @@ from conftest import Silent
 from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
+from indexer.merging.browsing import first_of_groups, group_many
 from indexer.pipeline import IndexOptions, index
 from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.backend import FIELDS
 from search.query import Answer
 from search.ranking.combine import ScoreCutoff, least_score
 from search.ranking.features import rows_of
-from search.ranking.order import first_of_groups, group_many, ranked
+from search.ranking.order import ranked
 from search.ranking.weights import LEAST_SCORE, SHARE_OF_BEST
 
 SLOW = pytest.mark.slow
