@@ -207,8 +207,8 @@ class Generation(GenerationFolder):
         """For each icon, in the order of the facets, the first picture that shows its drawing."""
         self.places = folder / "places.npy"
         """For each icon, in the order of the facets, where it stands by name (`indexer.merging.facets`)."""
-        self.hits: dict[str, Path] = {order: folder / f"hits-{order}.npy" for order in ORDERS}
-        """Ids of the hits in each order where nothing is asked (`indexer.merging.browsing`)."""
+        self.hits = folder / "hits.npy"
+        """Ids of the hits where nothing is asked, in each order (`indexer.merging.browsing`)."""
         self.files = (
             self.catalog,
             self.pictures,
@@ -219,7 +219,7 @@ class Generation(GenerationFolder):
             self.lexicon,
             self.drawings,
             self.places,
-            *self.hits.values(),
+            self.hits,
         )
 
 

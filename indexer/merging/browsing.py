@@ -25,7 +25,6 @@ from indexer.sources.records import FAMILIES, family
 
 KINDS = ("set", "style", "corner", "licence", "family", "category", "tag", "size", "coloured", "animated")
 """What is counted; "family" is the licence's."""
-Codes = NDArray[np.int32]
 Choice = Callable[[Positions, Ids], Positions]
 """Which of some pairs of places and codes count."""
 
@@ -60,6 +59,11 @@ class Labels:
         return cls(kind, values, titles, n, dict(zip(("flat", *ORDERS), hits, strict=True)))
 
     @cached_property
+    def words(self) -> list[frozenset[str]]:
+        """Words of each."""
+        return [frozenset(value.split()) for value in self.values]
+
+    @cached_property
     def first_alike(self) -> Ids:
         """For each label the first one that is the same, case aside: who filters by one of them means all."""
         firsts = np.arange(len(self.values))
@@ -85,7 +89,8 @@ class Rows(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, column: str) -> NDArray[Any]:
-        """A field of `indexer.merging.facets.ROW` for each icon, or "drawing", its first picture."""
+        """A field of `indexer.merging.facets.ROW` for each icon; "drawing", the first picture that shows the
+        same; "place", where it stands by name."""
 
     def several(self, kind: str) -> tuple[NDArray[np.intp], Ids]:
         """Places of the icons, ascending, and codes of all labels of a kind that they bear: tags, categories."""
@@ -132,6 +137,15 @@ class Table(ABC):
             codes = codes[choose(places, codes)]
         return np.bincount(codes, minlength=n)
 
+    def in_order(self, rows: Rows, order: str) -> Positions:
+        """Places of some icons, whose ids ascend, in an order: one of `ORDERS`."""
+        if order == "newest":
+            return np.arange(len(rows))[::-1]
+        places = rows["place"].astype(np.int64)
+        if order == "set":
+            places |= natural_ranks(self.labels("set").values)[rows["set"]].astype(np.int64) << 32
+        return np.argsort(places)
+
     def _coded(self, kind: str, rows: Rows) -> tuple[Positions, Ids]:
         """Which of some rows has which code of a kind: places, which ascend, and codes; without NONE."""
         if kind in SEVERAL:
@@ -144,25 +158,15 @@ class Table(ABC):
         codes = rows[kind]
         places = np.flatnonzero(codes != NONE)  # which is NOT_KNOWN, too
         if kind == "size":
-            return places, np.searchsorted(self._sizes, codes[places])
+            return places, np.searchsorted(np.array(self.labels(kind).values, np.int64), codes[places])
         return places, codes[places] if kind in FLAGS else self.labels(kind).first_alike[codes[places]]
 
     def _of_look(self, kind: str, rows: Rows) -> tuple[Positions, Ids]:
         """Places and codes of all labels of a kind that are words of the looks of some rows."""
-        labels, looks = self.labels(kind).values, (*self._words_of_looks(), frozenset[str]())  # the last one is none
+        labels, looks = self.labels(kind).values, (*self.labels("look").words, frozenset[str]())  # the last one is none
         held = np.array([[label in look for look in looks] for label in labels], bool).reshape(-1, len(looks))
         codes, places = np.nonzero(held[:, rows["look"]])
         return places, codes
-
-    def _words_of_looks(self) -> list[frozenset[str]]:
-        """Words of each look, by code."""
-        values = self.labels("look").values
-        return cast(list[frozenset[str]], self.keep("words", lambda: [frozenset(look.split()) for look in values]))
-
-    @property
-    def _sizes(self) -> Ids:
-        """All sizes that icons have, ascending."""
-        return np.array(self.labels("size").values, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +180,7 @@ class FacetRows:
         return len(self.positions)
 
     def __getitem__(self, column: str) -> NDArray[Any]:
-        of_all = self.columns.drawings if column == "drawing" else self.columns.column(column)
-        return of_all[self.positions]
+        return self.columns.column(column)[self.positions]
 
     def several(self, kind: str) -> tuple[Positions, Ids]:
         """Places and codes of all labels of a kind that the rows bear."""
@@ -204,9 +207,7 @@ class Columns(Table):
             self.rows: NDArray[np.void] = read_array(generation.facets)
             self._pairs = {kind: read_array(getattr(generation, name)) for kind, name in SEVERAL.items()}
             self.drawings: NDArray[Any] = read_array(generation.drawings)
-            """For each icon, in the order of the rows, the first picture that shows its drawing."""
-            self.places = read_array(generation.places)
-            """For each icon, in the order of the rows, where it stands by name."""
+            self._kept |= {"drawing": self.drawings, "place": read_array(generation.places)}
         except (OSError, ValueError) as error:
             raise LibraryError(
                 f'facets of "{generation.folder}" can\'t be read ({error}); `icons index` builds a new generation'
@@ -216,7 +217,7 @@ class Columns(Table):
         return len(self.rows)
 
     def column(self, name: str) -> NDArray[Any]:
-        """One field of all rows, by ascending icon id: contiguous, which is quicker to go through."""
+        """What `Rows` tell of all icons, by ascending id: contiguous, which is quicker to go through."""
         return cast(NDArray[Any], self.keep(name, lambda: np.ascontiguousarray(self.rows[name])))
 
     def positions(self, ids: Ids) -> Positions:
@@ -224,9 +225,9 @@ class Columns(Table):
         rows: Positions = self.keep("rows by id", lambda: rows_by_id(self.column("icon")))
         return rows[ids]
 
-    def pairs(self, kind: str) -> Codes:
+    def pairs(self, kind: str) -> NDArray[np.int32]:
         """Which row bears which label of a kind that icons have several of: rows, which ascend, and codes, (2, n)."""
-        return cast(Codes, self._pairs[kind])
+        return cast(NDArray[np.int32], self._pairs[kind])
 
     @property
     def _name_bits(self) -> int:
@@ -279,16 +280,6 @@ def first_of_groups(variants: Ids, drawings: Ids) -> Choice:
     return choose
 
 
-def in_order(
-    order: str, sets: NDArray[np.integer], keys: Sequence[str], places: Callable[[], NDArray[np.integer]]
-) -> Positions:
-    """Some icons, whose ids ascend, in an order: by their sets, places in `keys`, and by where each stands by name."""
-    if order == "newest":
-        return np.arange(len(sets))[::-1]
-    by_name = places().astype(np.int64)
-    return np.argsort(by_name if order == "name" else natural_ranks(keys)[sets].astype(np.int64) << 32 | by_name)
-
-
 def hits_among(rows: Rows, variants: Ids) -> Positions:
     """Which of some icons in an order stand for their variants and equal drawings: the cleanest, then the first."""
     order = np.arange(len(rows))
@@ -298,20 +289,38 @@ def hits_among(rows: Rows, variants: Ids) -> Positions:
 
 
 def write_hits(generation: Generation) -> None:
-    """Write what is shown where nothing is asked, of a snapshot whose facets, places and drawings are there."""
+    """Write what is shown where nothing is asked, of a snapshot whose facets, places and drawings are there.
+
+    The array is (`ORDERS`, 2, icons): ids of the hits, and behind them 0; then ids of all icons, for who wants variants
+    and equal drawings apart.
+    """
     table = Columns(generation)
-    sets, every = table.labels("set"), FacetRows(table, np.arange(len(table)))
+    every = FacetRows(table, np.arange(len(table)))
     counts = {kind: [table.tally(kind, every)] for kind in KINDS}
-    for order in ORDERS:
-        rows = FacetRows(table, in_order(order, table.column("set"), sets.values, lambda: table.places))
-        variants = table.variants(rows)
-        np.save(generation.hits[order], rows["icon"][hits_among(rows, variants)].astype(np.int32))
+    hits = np.zeros((len(ORDERS), 2, len(table)), np.int32)
+    for order, (grouped, flat) in zip(ORDERS, hits, strict=True):
+        rows = FacetRows(table, table.in_order(every, order))
+        variants, flat[:] = table.variants(rows), rows["icon"]
+        shown = hits_among(rows, variants)
+        grouped[: len(shown)] = flat[shown]
         choose = first_of_groups(variants, rows["drawing"])
         for kind, of_orders in counts.items():
             of_orders.append(table.tally(kind, rows, choose))
+    np.save(generation.hits, hits)
     update = f"UPDATE labels SET {', '.join(f'{column} = ?' for column in _COLUMNS)} WHERE kind = ? AND code = ?"
     with closing(sqlite3.connect(generation.catalog)) as connection, connection:
         for kind, of_orders in counts.items():
             of_labels = enumerate(np.stack(of_orders, axis=1).tolist())
             connection.executemany(update, ((*hits, kind, code) for code, hits in of_labels))
         connection.execute("UPDATE labels SET n = hits_flat WHERE n = 0")  # kinds that only pictures tell of
+
+
+def count_traits(catalog: Path) -> dict[str, int]:
+    """Count the icons of a snapshot by what was seen of their pictures.
+
+    Raises:
+        LibraryError: it can't be read.
+    """
+    one_colour, coloured = Labels.read(catalog, "coloured").n.tolist()
+    n, (_, animated) = Labels.read(catalog, "set").n.sum().item(), Labels.read(catalog, "animated").n.tolist()
+    return {"coloured": coloured, "one_colour": one_colour, "animated": animated, "unknown": n - coloured - one_colour}

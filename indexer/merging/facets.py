@@ -26,7 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Numbers, distinct
-from indexer.errors import LibraryError
 from indexer.languages.words import CORNERS, LOOKS, asked_style, normalise_tag, stated_look, with_look
 from indexer.library.folder import Generation
 from indexer.library.shards import FLAGS, NOT_KNOWN, Ink
@@ -216,28 +215,8 @@ def read_array(path: Path) -> NDArray[Any]:
         return cast(NDArray[Any], np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray))
 
 
-def count_traits(generation: Generation) -> dict[str, int]:
-    """Count the icons of a generation by what was seen of their pictures.
-
-    Raises:
-        LibraryError: its facets can't be read.
-    """
-    try:
-        rows = read_array(generation.facets)
-    except (OSError, ValueError) as error:
-        raise LibraryError(f'"{generation.facets}" can\'t be read ({error}); `icons index` builds a new one') from error
-    coloured, animated = rows["coloured"], rows["animated"]
-    return {
-        "coloured": int((coloured == 1).sum()),
-        "one_colour": int((coloured == 0).sum()),
-        "animated": int((animated == 1).sum()),
-        "unknown": int((coloured == NOT_KNOWN).sum()),
-    }
-
-
 _NUMBER = re.compile("(?=[0-9])0*([0-9]*)")
 _ONE_GAP = str.maketrans("_-", "  ")
-Places = NDArray[np.int32]
 
 
 def write_places(generation: Generation) -> None:
@@ -248,7 +227,7 @@ def write_places(generation: Generation) -> None:
         np.save(generation.places, places_by_name(names, keys, read_array(generation.facets)["set"]))
 
 
-def places_by_name(names: Iterable[str], keys: Sequence[str], sets: NDArray[np.integer]) -> Places:
+def places_by_name(names: Iterable[str], keys: Sequence[str], sets: NDArray[np.integer]) -> NDArray[np.int32]:
     """The place of each icon among these by name, then by the key of its set, which `sets` index, then as they come."""
     numbers = Numbers[str]()
     named = numbers.of(names)

@@ -18,7 +18,7 @@ from indexer.languages.words import normalise, normalise_tag, unprinted
 from indexer.merging.browsing import first_of_groups, hits_among
 from indexer.sources.records import family
 from search.generation.backend import Ability, Arranged, IconRow, SetFacts, numbered_key
-from search.generation.facets import Facets, in_order
+from search.generation.facets import Facets
 from search.generation.opened import Opened
 from search.generation.snapshot import Snapshot
 from search.query import (
@@ -348,7 +348,7 @@ def _in_order(results: Results, question: Question, window: Window, n: int) -> R
     if window.sort != "relevance":
         hits = results.at_least(MOST_COUNTED)[:MOST_COUNTED]
         hits = hits[np.argsort(hits["icon"])]
-        return hits[in_order(opened.facets, opened.snapshot, hits["icon"], window.sort)]
+        return hits[opened.facets.in_order(opened.facets.at(hits["icon"]), window.sort)]
     hits = results.at_least(n)
     hits["confidence"] = np.minimum.accumulate(hits["confidence"])
     return hits
@@ -366,36 +366,24 @@ def _browse(opened: Opened, prefer: tuple[str, ...], filters: Filters, window: W
         UnsupportedError: the window lies beyond those that the engine has put in order.
     """
     sort = "set" if window.sort == "relevance" else window.sort
-    counts: Counts | None = None
+    asked = (filters, sort, window.flat)
     if filters == Filters():
-        hits, n_found = browse_all(opened, sort, flat=window.flat)
+        hits, n_found = opened.facets.browsed(sort, flat=window.flat)
         if len(hits) < min(n_found, window.offset + window.k):
             opened.engine.require(Ability.SORTED_LIBRARY)
-        if window.facets:
-            counts = opened.facets.count_all("flat" if window.flat else sort)
     else:
-        hits = cast(Arranged, _remembered(opened, "arranged", _arrange)(filters, sort, window.flat))
+        hits = cast(Arranged, _remembered(opened, "arranged", _arrange)(*asked))
         n_found = len(hits)
-        if window.facets:
-            counts = cast(Counts, _remembered(opened, "counted", _count)(filters, sort, window.flat))
     shown = hits[window.offset : window.offset + window.k].astype(np.int64)
     return Answer(
         hits=hits_of(opened, shown, sets=set_priority(opened, prefer), flat=window.flat),
         n_found=n_found,
         is_more=False,
-        facets=counts,
+        facets=cast(Counts, _remembered(opened, "counted", _count)(*asked)) if window.facets else None,
         spelled=None,
         read_as=None,
         is_doubtful=False,
     )
-
-
-def browse_all(opened: Opened, sort: Sort, *, flat: bool) -> tuple[Arranged, int]:
-    """Ids of the first hits where nothing is asked, in an order, and how many hits there are."""
-    if (known := opened.facets.browsed(sort, flat=flat)) is not None:
-        return known
-    hits = cast(Arranged, _remembered(opened, "arranged", _arrange)(Filters(), sort, flat))
-    return hits, len(hits)
 
 
 def _remembered(
@@ -416,6 +404,8 @@ def _arrange(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Arrang
 
 def _count(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Counts:
     """How many hits each value of a filter would leave: which icons are one hit is decided in the same order."""
+    if filters == Filters():
+        return opened.facets.count_all("flat" if flat else sort)
     ids = _ordered(opened, filters, sort)
     return opened.facets.count(ids, choose=None if flat else first_of_groups(*groups_of(opened, ids)))
 
@@ -428,7 +418,7 @@ def _ordered(opened: Opened, filters: Filters, sort: Sort) -> Ids:
 def _put_in_order(opened: Opened, filters: Filters, sort: Sort) -> Ids:
     refuse_late()
     ids = opened.facets.every(opened.facets.select(filters))
-    return ids[in_order(opened.facets, opened.snapshot, ids, sort)]
+    return ids[opened.facets.in_order(opened.facets.at(ids), sort)]
 
 
 def explain(opened: Opened, query: Query, icon: int, filters: Filters, window: Window) -> Explanation:

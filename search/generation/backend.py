@@ -284,9 +284,11 @@ class IconTable(Table):
         """Codes of the sets with an icon whose name covers all words, or that states one of some tags."""
 
     @abstractmethod
-    def browsed(self, sort: Sort, *, flat: bool) -> tuple[Arranged, int] | None:
-        """The first hits in an order where nothing is asked, and how many hits there are, as a merge has worked it out;
-        None: that is to be done."""
+    def browsed(self, sort: Sort, *, flat: bool) -> tuple[Arranged, int]:
+        """The first hits in an order where nothing is asked, of an engine here all; and how many hits there are.
+
+        They are worked out when a generation is made.
+        """
 
     def precomputed_sets(self) -> list[SetFacts] | None:
         """What was written of the sets when the generation was; None where all icons are at hand to be looked at."""
@@ -307,7 +309,7 @@ class IconTable(Table):
 
     def lacks(self, ids: Ids, style: str) -> tuple[Floats, Floats]:
         """How many words of a style some icons lack: its look, and others that any icon here has."""
-        looks = (*self._words_of_looks(), frozenset[str]())
+        looks = (*self.labels("look").words, frozenset[str]())
         asked = frozenset(style.split()).intersection(*[frozenset().union(*looks)])
         lacking = [(len((asked - look).intersection(LOOKS)), len((asked - look).difference(LOOKS))) for look in looks]
         of_look, others = np.array(lacking, np.float32)[self.at(ids)["look"]].T
@@ -321,7 +323,7 @@ class IconTable(Table):
     def _looks_in(self, style: str) -> Mask:
         """Which looks, by code, have all words of a style; the last one stands for none."""
         words = frozenset(style.split())
-        return np.array([*(bool(words) and words <= look for look in self._words_of_looks()), False])
+        return np.array([*(bool(words) and words <= look for look in self.labels("look").words), False])
 
     def count(
         self, ids: Ids, *, kinds: Sequence[str] = KINDS, most: int = N_VALUES, choose: Choice | None = None
@@ -353,7 +355,7 @@ class IconTable(Table):
         if looks:
             yield "look", np.flatnonzero(np.logical_and.reduce(looks)).tolist()
         if filters.sizes:
-            known = self._sizes.tolist()
+            known = list(map(int, self.labels("size").values))
             for size in (size for size in filters.sizes if size not in known):
                 raise IconsError(unknown("size", size, sorted(known, key=lambda other: abs(other - size))[:5]))
             yield "size", filters.sizes

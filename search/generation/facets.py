@@ -5,6 +5,7 @@
 
 import os
 import sys
+from bisect import bisect_left
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -14,16 +15,15 @@ from typing import Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions, distinct
+from indexer.arrays import Floats, Ids, Mask, distinct
+from indexer.library.folder import ORDERS
 from indexer.library.shards import FLAGS
-from indexer.merging import browsing
 from indexer.merging.browsing import Columns, FacetRows
-from indexer.merging.facets import SEVERAL, places_by_name, read_array
+from indexer.merging.facets import SEVERAL, read_array
 from indexer.merging.lexicon import Lexicon, says_all
 from indexer.merging.manifest import IndexFacts
 from indexer.merging.vector_index import REFINED_PER_HIT, Neighbours, VectorIndex
 from search.generation.backend import Arranged, IconTable, Selection, is_in
-from search.generation.snapshot import Snapshot
 from search.query import Filters, Sort
 
 
@@ -75,12 +75,12 @@ class Facets(IconTable, Columns):
         other._kept = {}
         return other
 
-    def browsed(self, sort: Sort, *, flat: bool) -> tuple[Arranged, int] | None:
-        """What a merge has worked out, where variants and equal drawings are one hit."""
-        if flat:
-            return None
-        hits: Arranged = self.keep(f"hits by {sort}", lambda: read_array(self._generation.hits[sort]))
-        return hits, len(hits)
+    def browsed(self, sort: Sort, *, flat: bool) -> tuple[Arranged, int]:
+        """What a merge has worked out."""
+        of_orders = self.keep("hits", lambda: read_array(self._generation.hits))
+        hits: Arranged = of_orders[ORDERS.index(sort), int(flat)]
+        n = bisect_left(hits, True, key=lambda icon: icon == 0)  # which stands behind the last one
+        return hits[:n], n
 
     def stating(self, tag: int) -> Ids:
         """Ids of the icons that state the tag of a code, ascending."""
@@ -124,18 +124,6 @@ class Facets(IconTable, Columns):
         mask = np.zeros(len(self), dtype=bool)
         mask[rows[is_chosen[borne]]] = True
         return mask
-
-
-def in_order(facets: IconTable, snapshot: Snapshot, ids: Ids, sort: Sort) -> Positions:
-    """Places of some icons, whose ids ascend, in an order; "relevance" is none of these."""
-    sets, of_icons = facets.labels("set").values, facets.at(ids)["set"]
-
-    def places() -> NDArray[np.integer]:
-        if isinstance(facets, Facets):
-            return cast(NDArray[np.int32], facets.places[facets.positions(ids)])
-        return places_by_name(snapshot.names_of(ids), sets, of_icons)
-
-    return browsing.in_order(sort, of_icons, sets, places)
 
 
 _FEW = 32_768

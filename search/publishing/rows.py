@@ -3,11 +3,10 @@
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict
 from hashlib import blake2b
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from indexer.merging.browsing import FacetRows
 from indexer.merging.facets import SEVERAL
 from indexer.merging.lexicon import Lexicon, Lists
 from indexer.merging.manifest import spread
-from search.answering.answer import browse_all, set_facts
+from search.answering.answer import set_facts
 from search.generation.backend import Ability
 from search.generation.facets import Facets, FaissVectors
 from search.generation.milvus.catalog import as_floats
@@ -44,7 +43,7 @@ from search.generation.milvus.connection import (
     piece_key,
 )
 from search.generation.milvus.published import Published, PublishedManifest, read_manifest
-from search.generation.milvus.table import Facts, Order, order_key
+from search.generation.milvus.table import Facts, Order
 from search.generation.opened import Opened, open_generation
 from search.publishing.collections import held_numbers, vector_index
 
@@ -193,13 +192,13 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
-def compute_facts(opened: Opened, facets: Facets, *, stage: Callable[[str], None] = lambda _: None) -> Facts:
-    """Go through all icons: counts, sets, and the orders in which they are browsed."""
-    stage("Sorting and counting all icons")
-    ids, orders = facets.every(None), {}
-    for sort, flat in product(ORDERS, (False, True)):
-        found, n = browse_all(opened, sort, flat=flat)
-        orders[order_key(sort, flat=flat)] = Order(tuple(found[:MOST].tolist()), n)
+def compute_facts(opened: Opened, facets: Facets) -> Facts:
+    """What a server is told of all icons: the orders in which they are browsed, and the sets."""
+    ids = facets.every(None)
+    orders: dict[str, tuple[Order, ...]] = {}
+    for sort in ORDERS:
+        found = [facets.browsed(sort, flat=flat) for flat in (False, True)]
+        orders[sort] = tuple(Order(tuple(hits[:MOST].tolist()), n) for hits, n in found)
     return Facts(
         last=int(ids[-1]),
         last_name=int(facets.column("name").max()),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.errors import LibraryError, UnsupportedError
 from indexer.library.foreign import from_json
-from indexer.merging.facets import NONE, ROW, SEVERAL
+from indexer.merging.facets import NONE, ROW, SEVERAL, places_by_name
 from indexer.merging.lexicon import Lexicon, says_all
 from search.generation.backend import Ability, Arranged, IconTable, Selection, SetFacts, is_in
 from search.generation.milvus.connection import (
@@ -52,8 +52,8 @@ class Facts:
     last_name: int
     """... and of a name."""
     sets: tuple[SetFacts, ...]
-    orders: dict[str, Order]
-    """In which icons are browsed, by `order_key`."""
+    orders: dict[str, tuple[Order, ...]]
+    """In which icons are browsed, each with one hit for variants and equal drawings, then without."""
 
     @classmethod
     def read(cls, path: Path) -> "Facts":
@@ -66,11 +66,6 @@ class Facts:
             return from_json(cls, path.read_bytes())
         except (OSError, ValueError) as error:
             raise LibraryError(f'"{path}" can\'t be read ({error}); delete it, and it is fetched again') from error
-
-
-def order_key(sort: str, *, flat: bool) -> str:
-    """Key of an order."""
-    return f"{sort} flat" if flat else sort
 
 
 _SETS_AT_ONCE = 1_000
@@ -205,7 +200,7 @@ class MilvusTable(IconTable):
 
     def browsed(self, sort: Sort, *, flat: bool) -> tuple[Arranged, int]:
         """What was published of an order."""
-        order = self._facts.orders[order_key(sort, flat=flat)]
+        order = self._facts.orders[sort][flat]
         return np.array(order.first, np.int32), order.n
 
     def precomputed_sets(self) -> list[SetFacts]:
@@ -287,6 +282,9 @@ class FetchedRows:
         return len(self.rows)
 
     def __getitem__(self, column: str) -> NDArray[Any]:
+        if column == "place":  # among these rows: no server holds what changes with every icon
+            held = self.table.connection.rows_of(self.table.icons, self["icon"], ["name"])
+            return places_by_name((row["name"] for row in held), self.table.labels("set").values, self["set"])
         return np.ascontiguousarray(self.rows[column])
 
     def several(self, kind: str) -> tuple[Positions, Ids]:
