@@ -298,11 +298,11 @@ def write_hits(generation: Generation) -> None:
     every = FacetRows(table, np.arange(len(table)))
     counts = {kind: [table.tally(kind, every)] for kind in KINDS}
     hits = np.zeros((len(ORDERS), 2, len(table)), np.int32)
-    for order, (grouped, flat) in zip(ORDERS, hits, strict=True):
+    for place, order in enumerate(ORDERS):
         rows = FacetRows(table, table.in_order(every, order))
-        variants, flat[:] = table.variants(rows), rows["icon"]
-        shown = hits_among(rows, variants)
-        grouped[: len(shown)] = flat[shown]
+        variants, icons = table.variants(rows), rows["icon"]
+        shown = icons[hits_among(rows, variants)]
+        hits[place, 0, : len(shown)], hits[place, 1] = shown, icons
         choose = first_of_groups(variants, rows["drawing"])
         for kind, of_orders in counts.items():
             of_orders.append(table.tally(kind, rows, choose))

@@ -117,7 +117,7 @@ _TITLES = {"coloured": ("one colour", "coloured"), "animated": ("still", "animat
 
 
 def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDArray[np.void]) -> None:
-    """Give a snapshot its labels, and write what is filtered and counted by beside it.
+    """Give a snapshot its labels, and write what is filtered, counted and sorted by beside it.
 
     `traits` (n,) are those of `images`, all that icons of the snapshot show, whose ids ascend.
     """
@@ -140,6 +140,9 @@ def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDAr
         rows["look"] = _write_looks(connection, name_styles(stated, sets, shown["ink"]))
         _write_untold(connection, distinct(rows["size"]).tolist())
         np.save(generation.facets, rows)
+        keys = [key for (key,) in connection.execute("SELECT value FROM labels WHERE kind = 'set' ORDER BY code")]
+        names = (name for (name,) in connection.execute("SELECT name FROM icons ORDER BY id"))
+        np.save(generation.places, places_by_name(names, keys, rows["set"]))
         for kind, name in SEVERAL.items():
             np.save(getattr(generation, name), _write_several(connection, kind))
 
@@ -217,14 +220,6 @@ def read_array(path: Path) -> NDArray[Any]:
 
 _NUMBER = re.compile("(?=[0-9])0*([0-9]*)")
 _ONE_GAP = str.maketrans("_-", "  ")
-
-
-def write_places(generation: Generation) -> None:
-    """Write the place of each icon of a snapshot whose facets are there, in the order of these."""
-    with closing(sqlite3.connect(generation.catalog)) as connection:
-        keys = [key for (key,) in connection.execute("SELECT value FROM labels WHERE kind = 'set' ORDER BY code")]
-        names = (name for (name,) in connection.execute("SELECT name FROM icons ORDER BY id"))
-        np.save(generation.places, places_by_name(names, keys, read_array(generation.facets)["set"]))
 
 
 def places_by_name(names: Iterable[str], keys: Sequence[str], sets: NDArray[np.integer]) -> NDArray[np.int32]:

@@ -354,8 +354,6 @@ def _in_order(results: Results, question: Question, window: Window, n: int) -> R
     return hits
 
 
-N_REMEMBERED = 8
-"""Orders that a generation keeps: who turns pages asks for the same one again."""
 Counts = dict[str, list[FacetCount]]
 
 
@@ -386,10 +384,8 @@ def _browse(opened: Opened, prefer: tuple[str, ...], filters: Filters, window: W
     )
 
 
-def _remembered(
-    opened: Opened, name: str, make: Callable[..., object], *, most: int = N_REMEMBERED
-) -> Callable[..., object]:
-    """The last answers of a function of this generation."""
+def _remembered(opened: Opened, name: str, make: Callable[..., object], *, most: int = 8) -> Callable[..., object]:
+    """The last answers of a function of this generation: who turns pages asks for the same one again."""
     kept: Callable[..., object] = opened.facets.keep(name, lambda: lru_cache(maxsize=most)(partial(make, opened)))
     return kept
 

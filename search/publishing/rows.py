@@ -46,6 +46,7 @@ from search.generation.milvus.published import Published, PublishedManifest, rea
 from search.generation.milvus.table import Facts, Order
 from search.generation.opened import Opened, open_generation
 from search.publishing.collections import held_numbers, vector_index
+from search.query import Sort
 
 _ICONS = """
     SELECT icons.id, icons.set_id, icons.name, icons.size, COALESCE(icons.licence, sets.licence), files.source_id,
@@ -195,15 +196,17 @@ def _json(value: Any) -> str:
 def compute_facts(opened: Opened, facets: Facets) -> Facts:
     """What a server is told of all icons: the orders in which they are browsed, and the sets."""
     ids = facets.every(None)
-    orders: dict[str, tuple[Order, ...]] = {}
-    for sort in ORDERS:
-        found = [facets.browsed(sort, flat=flat) for flat in (False, True)]
-        orders[sort] = tuple(Order(tuple(hits[:MOST].tolist()), n) for hits, n in found)
+
+    def order(sort: Sort, *, flat: bool) -> Order:
+        hits, n = facets.browsed(sort, flat=flat)
+        return Order(tuple(hits[:MOST].tolist()), n)
+
+    by_set, by_name, by_newest = ((order(sort, flat=False), order(sort, flat=True)) for sort in ORDERS)
     return Facts(
         last=int(ids[-1]),
         last_name=int(facets.column("name").max()),
         sets=tuple(set_facts(opened, facets)),
-        orders=orders,
+        orders=(by_set, by_name, by_newest),
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.errors import LibraryError, UnsupportedError
+from indexer.library.folder import ORDERS
 from indexer.library.foreign import from_json
 from indexer.merging.facets import NONE, ROW, SEVERAL, places_by_name
 from indexer.merging.lexicon import Lexicon, says_all
@@ -52,8 +53,8 @@ class Facts:
     last_name: int
     """... and of a name."""
     sets: tuple[SetFacts, ...]
-    orders: dict[str, tuple[Order, ...]]
-    """In which icons are browsed, each with one hit for variants and equal drawings, then without."""
+    orders: tuple[tuple[Order, Order], tuple[Order, Order], tuple[Order, Order]]
+    """`ORDERS` in which icons are browsed: one hit for variants and equal drawings, then one for each icon."""
 
     @classmethod
     def read(cls, path: Path) -> "Facts":
@@ -200,7 +201,7 @@ class MilvusTable(IconTable):
 
     def browsed(self, sort: Sort, *, flat: bool) -> tuple[Arranged, int]:
         """What was published of an order."""
-        order = self._facts.orders[sort][flat]
+        order = self._facts.orders[ORDERS.index(sort)][flat]
         return np.array(order.first, np.int32), order.n
 
     def precomputed_sets(self) -> list[SetFacts]:
