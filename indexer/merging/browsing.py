@@ -66,10 +66,7 @@ class Labels:
     @cached_property
     def first_alike(self) -> Ids:
         """For each label the first one that is the same, case aside: who filters by one of them means all."""
-        firsts = np.arange(len(self.values))
-        for codes in self.codes.values():
-            firsts[codes] = codes[0]
-        return firsts
+        return np.array([self.codes[compared(self.kind, value)][0] for value in self.values], np.int64)
 
     @cached_property
     def codes(self) -> dict[str, list[int]]:
