@@ -59,7 +59,7 @@ export function openDialog(id, title, { label, closed, content }) {
 }
 
 /** Place an element by shares of what it stands in: `{ left, top, width, height }`. */
-export function placeBy(shares, element) {
+export function placeBy(element, shares) {
   for (const [name, share] of Object.entries(shares)) element.style.setProperty(name, `${100 * share}%`);
 }
 

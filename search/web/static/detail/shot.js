@@ -76,7 +76,7 @@ class Shot {
 
 function framed({ box: [left, top, right, bottom], width, height, score }) {
   const mark = make("i", { title: score.toFixed(2), "aria-hidden": "true" });
-  placeBy({ left: left / width, top: top / height, width: (right - left) / width, height: (bottom - top) / height }, mark);
+  placeBy(mark, { left: left / width, top: top / height, width: (right - left) / width, height: (bottom - top) / height });
   return mark;
 }
 

@@ -140,7 +140,7 @@ class Cropping {
 
   #set(part) {
     this.part = part;
-    placeBy({ left: part.x / this.width, top: part.y / this.height, width: part.width / this.width, height: part.height / this.height }, this.box);
+    placeBy(this.box, { left: part.x / this.width, top: part.y / this.height, width: part.width / this.width, height: part.height / this.height });
     this.box.ariaLabel = this.#described();
     drawInto(this.preview, this.picture, part);
   }

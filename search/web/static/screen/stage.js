@@ -67,7 +67,7 @@ export class Stage {
   #button(icon, at) {
     const { left, top, right, bottom } = this.icons[at];
     const button = make("button", { className: "found-icon", tabIndex: at ? -1 : 0, "data-at": at, "aria-label": labelOf(icon, at), "aria-pressed": "false" });
-    placeBy({ left, top, width: right - left, height: bottom - top }, button);
+    placeBy(button, { left, top, width: right - left, height: bottom - top });
     button.toggleAttribute("data-unsure", !isSure(icon));
     return button;
   }
@@ -99,7 +99,7 @@ export class Stage {
     this.label.textContent = button.ariaLabel.replace(/^\d+: /, "");
     this.label.dataset.side = side;
     this.label.toggleAttribute("data-above", isLow);
-    placeBy({ left: { left, middle, right }[side], top: isLow ? top : bottom }, this.label);
+    placeBy(this.label, { left: { left, middle, right }[side], top: isLow ? top : bottom });
   }
 
   #key(event) {
