@@ -43,17 +43,18 @@ def rows_by_id(ids: Ids) -> Ids:
     return rows
 
 
-_BITS = 63
-"""Of a number that is 0 or more."""
-
-
 def firsts_of(numbers: Ids) -> Positions:
-    """For each of some numbers the place where it comes first.
+    """For each of some numbers, which are 0 or more, the place where it comes first.
 
-    Sorted together with their places they are sorted in a tenth of the time of a stable sort.
+    Small ones are looked up, in a fifth of the time of a sort. Others are sorted together with their places, in a tenth
+    of the time of a stable sort.
     """
-    bits = len(numbers).bit_length()
-    if int(numbers.max(initial=0)).bit_length() + bits > _BITS:
+    bits, largest = len(numbers).bit_length(), int(numbers.max(initial=0))
+    if largest <= 4 * len(numbers):
+        places = np.empty(largest + 1, np.int64)
+        places[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of equal numbers the last one written stays
+        return places[numbers]
+    if largest.bit_length() + bits > 63:  # of a number that is 0 or more
         numbers = np.unique(numbers, return_inverse=True)[1]
     order = np.sort(numbers << bits | np.arange(len(numbers)))
     places, in_order = order & (1 << bits) - 1, order >> bits

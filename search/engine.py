@@ -244,7 +244,7 @@ class SearchEngine:
 
     def facets(self) -> dict[str, list[FacetCount]]:
         """Tell what the library's icons can be filtered by, and how many have each value; at most 1,000 of a kind."""
-        return self.with_generation(lambda opened: opened.facets.count(most=MOST_VALUES))
+        return self.with_generation(lambda opened: opened.facets.count_all(most=MOST_VALUES))
 
     def sets(self) -> list[SetCard]:
         """Tell of every set of the library, by key; made once for a generation."""

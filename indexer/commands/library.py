@@ -99,7 +99,7 @@ def read_status(library: Library) -> dict[str, Any]:
     from indexer.catalog import contents
     from indexer.encoders.checkpoint import find_checkpoint
     from indexer.library.shards import read_coverage
-    from indexer.merging.facets import count_traits
+    from indexer.merging.browsing import count_traits
     from indexer.merging.manifest import Manifest
 
     with _questions(library) as (connection, choice):
@@ -115,7 +115,7 @@ def read_status(library: Library) -> dict[str, Any]:
     if current is not None:
         try:
             Manifest.read(library.generation(current))
-            looks = count_traits(library.generation(current))
+            looks = count_traits(library.generation(current).catalog)
         except LibraryError as error:  # this program can't read it
             refused = str(error)
     return {

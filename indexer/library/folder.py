@@ -28,7 +28,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, get_args
 
 from indexer.errors import IconsError, LibraryError, UnsupportedError
 from indexer.library.durable import (
@@ -179,6 +179,11 @@ ABANDONED_SECONDS = 3600
 """A file aside that is older than this belongs to no rank any more, wherever its machine is."""
 
 
+Order = Literal["set", "name", "newest"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+"""In which icons are browsed."""
+
+
 class Generation(GenerationFolder):
     """Where the files of one published state of a library lie."""
 
@@ -202,6 +207,8 @@ class Generation(GenerationFolder):
         """For each icon, in the order of the facets, the first picture that shows its drawing."""
         self.places = folder / "places.npy"
         """For each icon, in the order of the facets, where it stands by name (`indexer.merging.facets`)."""
+        self.hits = folder / "hits.npy"
+        """Ids of the hits where nothing is asked, in each order (`indexer.merging.browsing`)."""
         self.files = (
             self.catalog,
             self.pictures,
@@ -212,6 +219,7 @@ class Generation(GenerationFolder):
             self.lexicon,
             self.drawings,
             self.places,
+            self.hits,
         )
 
 

@@ -325,7 +325,7 @@ def read_coverage(folder: Path) -> Coverage:
         embedded[shard.kind].append(shard.ids)
         failures.update((item, why) for item, why in shard.failures.items() if why.is_final or item not in failures)
     images, names = (distinct(np.concatenate([np.empty(0, np.int64), *ids])) for ids in embedded.values())
-    for image in np.intersect1d(images, np.fromiter(failures, dtype=np.int64)).tolist():
+    for image in np.intersect1d(images, np.fromiter(failures, dtype=np.int64), assume_unique=True).tolist():
         del failures[image]
     return Coverage(images, names, failures)
 

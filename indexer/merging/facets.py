@@ -25,11 +25,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Numbers
-from indexer.errors import LibraryError
+from indexer.arrays import Floats, Numbers, distinct
 from indexer.languages.words import CORNERS, LOOKS, asked_style, normalise_tag, stated_look, with_look
 from indexer.library.folder import Generation
 from indexer.library.shards import FLAGS, NOT_KNOWN, Ink
+from indexer.sources.records import FAMILIES
 
 ALL_TAGS = "CASE english_tags WHEN '' THEN tags ELSE tags || char(10) || english_tags END"
 """All tags of an icon, in SQL, as lines."""
@@ -75,7 +75,7 @@ ROW = np.dtype(
     align=True,
 )
 """Ids of icon, image and name; codes of labels; pixels; 1, 0, or -1 for not known; `NO_STYLE`, `A_STYLE` or
-`A_LOOK`, whatever is seen; `rendering.render.Made.roughness`, which older generations don't tell. Icon ids ascend."""
+`A_LOOK`, whatever is seen; `rendering.render.Made.roughness`. Icon ids ascend."""
 NO_STYLE, A_STYLE, A_LOOK = range(3)
 """What is stated of an icon's style: nothing, something ("thin"), or one of the looks that all icons have."""
 NONE = -1
@@ -88,14 +88,17 @@ OF_LOOK = ("style", "corner")
 
 _LABELS = """
 CREATE TABLE labels (kind TEXT NOT NULL, code INTEGER NOT NULL, value TEXT NOT NULL, title TEXT NOT NULL,
-    n INTEGER NOT NULL, CONSTRAINT pk_labels PRIMARY KEY (kind, code)) WITHOUT ROWID;
+    n INTEGER NOT NULL, hits_flat INTEGER NOT NULL DEFAULT 0, hits_set INTEGER NOT NULL DEFAULT 0,
+    hits_name INTEGER NOT NULL DEFAULT 0, hits_newest INTEGER NOT NULL DEFAULT 0,
+    CONSTRAINT pk_labels PRIMARY KEY (kind, code)) WITHOUT ROWID;
 CREATE UNIQUE INDEX ix_labels_kind_value ON labels (kind, value);
 """
 _LABELLED = """
-INSERT INTO labels SELECT '{kind}', ROW_NUMBER() OVER (ORDER BY {value}) - 1, {value}, {title}, COUNT(*)
+INSERT INTO labels (kind, code, value, title, n)
+SELECT '{kind}', ROW_NUMBER() OVER (ORDER BY {value}) - 1, {value}, {title}, COUNT(*)
 FROM icons JOIN sets ON sets.id = icons.set_id WHERE {value} <> '' GROUP BY {value}
 """
-_INSERT = "INSERT INTO labels VALUES (?, ?, ?, ?, ?)"
+_INSERT = "INSERT INTO labels (kind, code, value, title, n) VALUES (?, ?, ?, ?, ?)"
 _LICENCE = "COALESCE(NULLIF(icons.licence, ''), sets.licence)"
 _ONE = {
     "set": ("sets.key", "MIN(sets.title)"),
@@ -110,10 +113,11 @@ LEFT JOIN labels b ON b.kind = 'licence' AND b.value = {_LICENCE}
 ORDER BY icons.id
 """
 _STYLES = "SELECT style FROM icons ORDER BY id"
+_TITLES = {"coloured": ("one colour", "coloured"), "animated": ("still", "animated")}
 
 
 def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDArray[np.void]) -> None:
-    """Give a snapshot its labels, and write what is filtered and counted by beside it.
+    """Give a snapshot its labels, and write what is filtered, counted and sorted by beside it.
 
     `traits` (n,) are those of `images`, all that icons of the snapshot show, whose ids ascend.
     """
@@ -134,7 +138,11 @@ def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDAr
         # Material's `round-star-border` is an outline among filled icons: borders look as other borders of their set do
         sets = 2 * rows["set"] + np.isin(rows["name"], borders)
         rows["look"] = _write_looks(connection, name_styles(stated, sets, shown["ink"]))
+        _write_untold(connection, distinct(rows["size"]).tolist())
         np.save(generation.facets, rows)
+        keys = [key for (key,) in connection.execute("SELECT value FROM labels WHERE kind = 'set' ORDER BY code")]
+        names = (name for (name,) in connection.execute("SELECT name FROM icons ORDER BY id"))
+        np.save(generation.places, places_by_name(names, keys, rows["set"]))
         for kind, name in SEVERAL.items():
             np.save(getattr(generation, name), _write_several(connection, kind))
 
@@ -181,6 +189,16 @@ def _write_looks(connection: sqlite3.Connection, named: list[str | None]) -> NDA
     return np.fromiter((codes[look] if look else NONE for look in named), np.int32)
 
 
+def _write_untold(connection: sqlite3.Connection, sizes: list[int]) -> None:
+    """Write the labels of kinds whose values no source spells; `indexer.merging.browsing` counts their icons."""
+    labels: dict[str, Iterable[tuple[str, str]]] = {"family": zip(FAMILIES, FAMILIES, strict=True)}
+    labels["size"] = ((str(size), f"{size} px") for size in sizes if size != NONE)
+    for flag, titles in _TITLES.items():
+        labels[flag] = zip(("false", "true"), titles, strict=True)
+    for kind, values in labels.items():
+        connection.executemany(_INSERT, ((kind, code, *value, 0) for code, value in enumerate(values)))
+
+
 def compared(kind: str, value: str) -> str:
     """Spell a value of a kind the way in which it is compared: a tag as queries are, a style by what it means, others
     by case and spaces."""
@@ -200,39 +218,11 @@ def read_array(path: Path) -> NDArray[Any]:
         return cast(NDArray[Any], np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray))
 
 
-def count_traits(generation: Generation) -> dict[str, int]:
-    """Count the icons of a generation by what was seen of their pictures.
-
-    Raises:
-        LibraryError: its facets can't be read.
-    """
-    try:
-        rows = read_array(generation.facets)
-    except (OSError, ValueError) as error:
-        raise LibraryError(f'"{generation.facets}" can\'t be read ({error}); `icons index` builds a new one') from error
-    coloured, animated = rows["coloured"], rows["animated"]
-    return {
-        "coloured": int((coloured == 1).sum()),
-        "one_colour": int((coloured == 0).sum()),
-        "animated": int((animated == 1).sum()),
-        "unknown": int((coloured == NOT_KNOWN).sum()),
-    }
-
-
 _NUMBER = re.compile("(?=[0-9])0*([0-9]*)")
 _ONE_GAP = str.maketrans("_-", "  ")
-Places = NDArray[np.int32]
 
 
-def write_places(generation: Generation) -> None:
-    """Write the place of each icon of a snapshot whose facets are there, in the order of these."""
-    with closing(sqlite3.connect(generation.catalog)) as connection:
-        keys = [key for (key,) in connection.execute("SELECT value FROM labels WHERE kind = 'set' ORDER BY code")]
-        names = (name for (name,) in connection.execute("SELECT name FROM icons ORDER BY id"))
-        np.save(generation.places, places_by_name(names, keys, read_array(generation.facets)["set"]))
-
-
-def places_by_name(names: Iterable[str], keys: Sequence[str], sets: NDArray[np.integer]) -> Places:
+def places_by_name(names: Iterable[str], keys: Sequence[str], sets: NDArray[np.integer]) -> NDArray[np.int32]:
     """The place of each icon among these by name, then by the key of its set, which `sets` index, then as they come."""
     numbers = Numbers[str]()
     named = numbers.of(names)

@@ -368,7 +368,7 @@ def spread(n: int, n_chosen: int) -> Ids:
     return np.unique(np.linspace(0, n - 1, min(n, n_chosen)).astype(np.int64))
 
 
-SNAPSHOT = "0005"
+SNAPSHOT = "0006"
 """Format of the generations that this program writes and reads; a catalog's own schema is `database.REVISION`."""
 
 

@@ -31,7 +31,8 @@ from indexer.errors import LibraryError, ShardError
 from indexer.languages.words import normalise_tag
 from indexer.library.folder import Generation, Library, write_manifest
 from indexer.library.shards import KINDS, Contents, Kind, content_of, find_drawings, read_traits, read_vectors
-from indexer.merging.facets import in_english, read_array, reading, write_facets, write_places
+from indexer.merging.browsing import write_hits
+from indexer.merging.facets import in_english, read_array, reading, write_facets
 from indexer.merging.lexicon import Lexicon, write_lexicon, write_snapshot
 from indexer.merging.manifest import (
     CHUNK,
@@ -335,11 +336,11 @@ def _write_rows(built: Generation, shards: Path, *, fingerprint: str) -> tuple[V
     shown = distinct(rows[:, 1])
     traits = read_traits(shards, shown)
     write_facets(built, shown, traits)
-    write_places(built)
     vectors = gather(built, rows, shards, fingerprint=fingerprint, beside=built.folder)
     write_lexicon(built.catalog, built.lexicon)
     drawings = vectors.image_ids[find_drawings(traits, vectors.images)]
     np.save(built.drawings, drawings[vectors.image_rows])
+    write_hits(built)
     return vectors, drawings
 
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indexer.arrays import Ids, Positions, firsts_of
+from indexer.arrays import Ids, Positions
 from indexer.errors import IconsError, UnknownIconError, UnsupportedError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.words import normalise, normalise_tag, unprinted
+from indexer.merging.browsing import first_of_groups, hits_among
 from indexer.sources.records import family
-from search.generation.backend import Ability, IconRow, SetFacts, numbered_key
-from search.generation.facets import Facets, in_order
+from search.generation.backend import Ability, Arranged, IconRow, SetFacts, numbered_key
+from search.generation.facets import Facets
 from search.generation.opened import Opened
 from search.generation.snapshot import Snapshot
 from search.query import (
@@ -48,7 +48,6 @@ from search.ranking.order import (
     NAMED,
     TIERS,
     SetPriority,
-    first_of_groups,
     grouped,
     groups_of,
     order_of_sets,
@@ -349,16 +348,12 @@ def _in_order(results: Results, question: Question, window: Window, n: int) -> R
     if window.sort != "relevance":
         hits = results.at_least(MOST_COUNTED)[:MOST_COUNTED]
         hits = hits[np.argsort(hits["icon"])]
-        return hits[in_order(opened.facets, opened.snapshot, hits["icon"], window.sort)]
+        return hits[opened.facets.in_order(opened.facets.at(hits["icon"]), window.sort)]
     hits = results.at_least(n)
     hits["confidence"] = np.minimum.accumulate(hits["confidence"])
     return hits
 
 
-N_REMEMBERED = 8
-"""Orders that a generation keeps: who turns pages asks for the same one again."""
-Arranged = NDArray[np.int32]
-"""Ids of hits in their order: half the memory, and no library comes near the end of its numbers."""
 Counts = dict[str, list[FacetCount]]
 
 
@@ -369,37 +364,28 @@ def _browse(opened: Opened, prefer: tuple[str, ...], filters: Filters, window: W
         UnsupportedError: the window lies beyond those that the engine has put in order.
     """
     sort = "set" if window.sort == "relevance" else window.sort
-    counts: Counts | None = None
-    if filters == Filters() and (planned := opened.facets.precomputed_order(sort, flat=window.flat)):
-        hits, n_found, counts = np.array(planned.first, np.int32), planned.n, planned.counts
+    asked = (filters, sort, window.flat)
+    if filters == Filters():
+        hits, n_found = opened.facets.browsed(sort, flat=window.flat)
         if len(hits) < min(n_found, window.offset + window.k):
             opened.engine.require(Ability.SORTED_LIBRARY)
     else:
-        hits = cast(Arranged, _remembered(opened, "arranged", _arrange)(filters, sort, window.flat))
+        hits = cast(Arranged, _remembered(opened, "arranged", _arrange)(*asked))
         n_found = len(hits)
-        if window.facets:
-            counts = cast(Counts, _remembered(opened, "counted", _count)(filters, sort, window.flat))
     shown = hits[window.offset : window.offset + window.k].astype(np.int64)
     return Answer(
         hits=hits_of(opened, shown, sets=set_priority(opened, prefer), flat=window.flat),
         n_found=n_found,
         is_more=False,
-        facets=counts if window.facets else None,
+        facets=cast(Counts, _remembered(opened, "counted", _count)(*asked)) if window.facets else None,
         spelled=None,
         read_as=None,
         is_doubtful=False,
     )
 
 
-def browse_all(opened: Opened, filters: Filters, sort: Sort, *, flat: bool) -> tuple[Arranged, Counts]:
-    """Ids of all hits that the filters leave, in an order, and how many each value of a filter would leave."""
-    return _arrange(opened, filters, sort, flat), _count(opened, filters, sort, flat)
-
-
-def _remembered(
-    opened: Opened, name: str, make: Callable[..., object], *, most: int = N_REMEMBERED
-) -> Callable[..., object]:
-    """The last answers of a function of this generation."""
+def _remembered(opened: Opened, name: str, make: Callable[..., object], *, most: int = 8) -> Callable[..., object]:
+    """The last answers of a function of this generation: who turns pages asks for the same one again."""
     kept: Callable[..., object] = opened.facets.keep(name, lambda: lru_cache(maxsize=most)(partial(make, opened)))
     return kept
 
@@ -407,14 +393,15 @@ def _remembered(
 def _arrange(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Arranged:
     """Ids of all hits; one stands for its variants and equal drawings, the cleanest, then the first in this order."""
     ids = _ordered(opened, filters, sort)
-    roughness = opened.facets.at(ids)["roughness"]
-    if not flat and roughness.any():
-        ids = ids[np.lexsort((roughness, firsts_of(groups_of(opened, ids)[0])))]
-    return cast(Arranged, ids[grouped(opened, ids, flat=flat)].astype(np.int32))
+    rows = opened.facets.at(ids)
+    chosen = slice(None) if flat else hits_among(rows, opened.facets.variants(rows))
+    return cast(Arranged, ids[chosen].astype(np.int32))
 
 
 def _count(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Counts:
     """How many hits each value of a filter would leave: which icons are one hit is decided in the same order."""
+    if filters == Filters():
+        return opened.facets.count_all("flat" if flat else sort)
     ids = _ordered(opened, filters, sort)
     return opened.facets.count(ids, choose=None if flat else first_of_groups(*groups_of(opened, ids)))
 
@@ -427,7 +414,7 @@ def _ordered(opened: Opened, filters: Filters, sort: Sort) -> Ids:
 def _put_in_order(opened: Opened, filters: Filters, sort: Sort) -> Ids:
     refuse_late()
     ids = opened.facets.every(opened.facets.select(filters))
-    return ids[in_order(opened.facets, opened.snapshot, ids, sort)]
+    return ids[opened.facets.in_order(opened.facets.at(ids), sort)]
 
 
 def explain(opened: Opened, query: Query, icon: int, filters: Filters, window: Window) -> Explanation:

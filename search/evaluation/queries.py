@@ -23,6 +23,7 @@ from indexer.errors import QueryFileError, SourceError
 from indexer.languages.words import normalise
 from indexer.library.folder import Generation
 from indexer.library.named import read_text
+from indexer.merging.browsing import group_many
 from indexer.merging.facets import in_english, read_array
 from indexer.merging.merge import read_tag_ids
 from indexer.reports.figures import UNRANKED
@@ -30,7 +31,6 @@ from indexer.sources.source import read_indexed
 from search.generation.backend import Ability, IconRow
 from search.generation.opened import Opened
 from search.generation.snapshot import Snapshot
-from search.ranking.order import group_many
 
 
 @dataclass(frozen=True)

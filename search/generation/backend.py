@@ -5,27 +5,28 @@ nothing here hands out the columns of all icons: ranking asks for the rows of it
 come from (`IconTable.at`); which labels there are, and how they are counted, is the same for all.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+import re
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
-from pathlib import Path
-from typing import Any, Protocol, cast
+from functools import cached_property
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions
-from indexer.errors import IconsError, UnsupportedError
+from indexer.arrays import Floats, Ids, Mask
+from indexer.errors import IconsError, UnknownSetError, UnsupportedError
 from indexer.languages.words import LOOKS, stated_look
 from indexer.library.shards import FLAGS
-from indexer.merging.facets import NONE, OF_LOOK, SEVERAL, compared
+from indexer.merging.browsing import KINDS, Choice, Labels, Rows, Table
+from indexer.merging.facets import NONE, OF_LOOK, compared
 from indexer.merging.lexicon import Lexicon
 from indexer.merging.vector_index import Neighbours
 from indexer.sources.records import FAMILIES, PictureAddress, family
-from search.generation.labels import Labels, unknown
 from search.query import N_VALUES, FacetCount, Filters, Sort
+from search.words.codes import SetNames
 
 
 class Ability(Enum):
@@ -100,18 +101,6 @@ class VectorSearch(Protocol):
         """The vectors of some ids, (n, dim), in their order."""
 
 
-class Rows(Protocol):
-    """What is known of some icons, in their order."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, column: str) -> NDArray[Any]:
-        """A field of `indexer.merging.facets.ROW` for each icon, or "drawing", its first picture."""
-
-    def several(self, kind: str) -> tuple[NDArray[np.intp], Ids]:
-        """Places of the icons, ascending, and codes of all labels of a kind that they bear: tags, categories."""
-
-
 @dataclass(frozen=True, slots=True)
 class IconRow:
     """One icon as the catalog knows it."""
@@ -160,8 +149,69 @@ def numbered_key(set_key: str, name: str, icon: int) -> str:
     return f"{set_key}:{name}#{icon}"
 
 
-KINDS = ("set", "style", "corner", "licence", "family", "category", "tag", "size", "coloured", "animated")
-"""What is counted; "family" is the licence's."""
+_NEAR = 5
+_ALIKE = 70
+"""Of 100: "thick" is not "thin"."""
+_WORD = re.compile(r"\w+")
+
+
+class AskedLabels(Labels):
+    """All values of one kind, and which of them are meant."""
+
+    def meant(self, asked: Iterable[str]) -> list[int]:
+        """Codes of the labels that are asked for, case aside; of a family of licences all that belong to it.
+
+        Icons that state no licence (NONE) belong to the unknown family.
+
+        Raises:
+            IconsError: a value is unknown here; the message names near ones.
+        """
+        return [code for value in asked for code in self._meant(value)]
+
+    def called(self, names: Iterable[str]) -> list[str]:
+        """Labels that are meant, each once; raises as `meant` does."""
+        return list(dict.fromkeys(self.values[code] for code in self.meant(names)))
+
+    def in_code(self, name: str) -> list[str]:
+        """Keys of the sets that code means by a name."""
+        return [self.values[code] for code in self.set_names.with_key(name) or ()]
+
+    def _meant(self, value: str) -> list[int]:
+        folded = compared(self.kind, value)
+        if self.kind == "licence" and folded in FAMILIES:
+            stated = [code for code, licence in enumerate(self.values) if family(licence) == folded]
+            return [*stated, NONE] if family(None) == folded else stated
+        if self.kind == "set" and (meant := self.set_names.meant(value)):
+            return list(meant)
+        if folded not in self.codes:
+            most = [self.values[code] for code in np.argsort(-self.n, kind="stable")[:_NEAR]]
+            message = unknown(self.kind, value, self._near(folded), most=most)
+            raise UnknownSetError(message, name=value) if self.kind == "set" else IconsError(message)
+        return self.codes[folded]
+
+    def _near(self, folded: str) -> list[str]:
+        """Values that are spelt much like one that is none, or have a word in their title that is."""
+        from rapidfuzz import fuzz, process
+
+        known: dict[str, list[str]] = {family: [family] for family in (FAMILIES if self.kind == "licence" else ())}
+        for value, title in zip(self.values, self.titles, strict=True):
+            for said in {compared(self.kind, value), title.lower(), *_WORD.findall(f"{value} {title}".lower())}:
+                known.setdefault(said, []).append(value)
+        near = process.extract(folded, list(known), scorer=fuzz.ratio, score_cutoff=_ALIKE, limit=_NEAR)
+        return list(dict.fromkeys(value for said, *_ in near for value in known[said]))[:_NEAR]
+
+    @cached_property
+    def set_names(self) -> SetNames:
+        """What the values are called beside their keys, where they are sets."""
+        return SetNames(self.values, self.titles)
+
+
+def unknown(kind: str, value: object, near: Sequence[object], *, most: Sequence[str] = ()) -> str:
+    """Say that a value is none of a kind's, and which near ones are, else which most icons have."""
+    said = f"; near: {', '.join(map(str, near))}" if near else f"; the most frequent are {', '.join(most)}"
+    return f'no {kind} "{value}" in this library{said if near or most else ": no icon of it states one"}'
+
+
 FIELDS = {
     "set": "sets",
     "style": "styles",
@@ -171,11 +221,6 @@ FIELDS = {
     "tag": "tags",
 }
 """Kind of label -> its field in `Filters`."""
-_TITLES = {"coloured": ("one colour", "coloured"), "animated": ("still", "animated")}
-Choice = Callable[[Positions, Ids], Positions]
-"""Which of some pairs of places and codes count."""
-Tally = tuple[Sequence[str], Sequence[str], Ids]
-"""Values of a kind, their titles, and how many icons have each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,26 +236,12 @@ class SetFacts:
     """Ids of icons that show it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """All icons of a generation as they are browsed."""
-
-    first: tuple[int, ...]
-    """Ids of the first hits."""
-    n: int
-    """Of all hits."""
-    counts: dict[str, list[FacetCount]]
+Arranged = NDArray[np.int32]
+"""Ids of hits in their order: half the memory, and no library comes near the end of its numbers."""
 
 
-class IconTable(ABC):
+class IconTable(Table):
     """The icons of one generation. Many threads may ask at once."""
-
-    def __init__(self, catalog: Path) -> None:
-        self._catalog = catalog
-        self._kept: dict[str, Any] = {}
-
-    @abstractmethod
-    def __len__(self) -> int: ...
 
     @abstractmethod
     def at(self, ids: Ids) -> Rows:
@@ -252,30 +283,20 @@ class IconTable(ABC):
     def sets_saying(self, lexicon: Lexicon, coverage: Floats, tags: Sequence[int]) -> Ids:
         """Codes of the sets with an icon whose name covers all words, or that states one of some tags."""
 
-    def whole_tally(self, kind: str) -> Tally:
-        """Count the values of a kind among all icons; made once."""
-        counts = self.labels(kind).n if kind in FIELDS else self.keep(f"counts of {kind}", partial(self._counts, kind))
-        return *self._values(kind), counts
-
     @abstractmethod
-    def _counts(self, kind: str) -> Ids:
-        """How many of all icons have each value of a kind that has no labels."""
+    def browsed(self, sort: Sort, *, flat: bool) -> tuple[Arranged, int]:
+        """The first hits in an order where nothing is asked, of an engine here all; and how many hits there are.
 
-    def precomputed_order(self, sort: Sort, *, flat: bool) -> Order | None:
-        """All icons as they are browsed, where that was written when the generation was; None: it is to be made."""
-        return None
+        They are worked out when a generation is made.
+        """
 
     def precomputed_sets(self) -> list[SetFacts] | None:
         """What was written of the sets when the generation was; None where all icons are at hand to be looked at."""
         return None
 
-    def labels(self, kind: str) -> Labels:
-        """The values of a kind: set, look, style, corner, licence, category or tag."""
-        return cast(Labels, self.keep(f"labels of {kind}", lambda: Labels.read(self._catalog, kind)))
-
-    def variants(self, rows: Rows) -> Ids:
-        """A number for the set and name of each of some rows, which all variants of an icon share."""
-        return cast(Ids, rows["set"].astype(np.int64) << self._name_bits | rows["name"])
+    def labels(self, kind: str) -> AskedLabels:
+        """The values of a kind: one of `KINDS`, or the looks."""
+        return cast(AskedLabels, self.keep(f"labels of {kind}", lambda: AskedLabels.read(self._catalog, kind)))
 
     def looks(self, rows: Rows) -> list[str | None]:
         """All styles of some icons, as one text each: "sharp filled"."""
@@ -288,7 +309,7 @@ class IconTable(ABC):
 
     def lacks(self, ids: Ids, style: str) -> tuple[Floats, Floats]:
         """How many words of a style some icons lack: its look, and others that any icon here has."""
-        looks = (*self._words_of_looks(), frozenset[str]())
+        looks = (*self.labels("look").words, frozenset[str]())
         asked = frozenset(style.split()).intersection(*[frozenset().union(*looks)])
         lacking = [(len((asked - look).intersection(LOOKS)), len((asked - look).difference(LOOKS))) for look in looks]
         of_look, others = np.array(lacking, np.float32)[self.at(ids)["look"]].T
@@ -302,27 +323,22 @@ class IconTable(ABC):
     def _looks_in(self, style: str) -> Mask:
         """Which looks, by code, have all words of a style; the last one stands for none."""
         words = frozenset(style.split())
-        return np.array([*(bool(words) and words <= look for look in self._words_of_looks()), False])
+        return np.array([*(bool(words) and words <= look for look in self.labels("look").words), False])
 
     def count(
-        self,
-        ids: Ids | None = None,
-        *,
-        kinds: Sequence[str] = KINDS,
-        most: int = N_VALUES,
-        choose: Choice | None = None,
+        self, ids: Ids, *, kinds: Sequence[str] = KINDS, most: int = N_VALUES, choose: Choice | None = None
     ) -> dict[str, list[FacetCount]]:
-        """Count the values of some icons, None for all: at most `most` of a kind, most frequent first, then by value.
+        """Count the values of some icons as `tally` does: at most `most` of a kind, most frequent first, then by value.
 
-        What is not known of an icon is not counted, but a licence that is not stated belongs to the unknown family.
         `choose` says which pairs of a place in `ids` and a code count.
         """
-        if ids is None:
-            tallies = {kind: self.whole_tally(kind) for kind in kinds}
-        else:
-            rows = self.at(ids)
-            tallies = {kind: self._tally(kind, rows, choose) for kind in kinds}
-        return {kind: _most_frequent(*tally, most=most) for kind, tally in tallies.items()}
+        rows = self.at(ids)
+        return {kind: _most_frequent(self.labels(kind), self.tally(kind, rows, choose), most=most) for kind in kinds}
+
+    def count_all(self, order: str | None = None, *, most: int = N_VALUES) -> dict[str, list[FacetCount]]:
+        """Count the values of all icons, or of all hits in an order."""
+        labels = map(self.labels, KINDS)
+        return {one.kind: _most_frequent(one, one.hits[order] if order else one.n, most=most) for one in labels}
 
     def _asked(self, filters: Filters) -> Iterator[tuple[str, Sequence[int]]]:
         """Yield what each filter asks: a kind, and codes of its labels, sizes, or 0 and 1. Style and corner are a look.
@@ -339,14 +355,14 @@ class IconTable(ABC):
         if looks:
             yield "look", np.flatnonzero(np.logical_and.reduce(looks)).tolist()
         if filters.sizes:
-            known = self._sizes.tolist()
+            known = list(map(int, self.labels("size").values))
             for size in (size for size in filters.sizes if size not in known):
                 raise IconsError(unknown("size", size, sorted(known, key=lambda other: abs(other - size))[:5]))
             yield "size", filters.sizes
         for flag in FLAGS:
             if (value := getattr(filters, flag)) is None:
                 continue
-            if not self.whole_tally(flag)[2].any():
+            if not self.labels(flag).n.any():
                 raise IconsError(
                     f"it is not known which icons are {flag}: an older program embedded them; "
                     'delete the folder "vectors" of this library, then run `icons index`'
@@ -365,72 +381,7 @@ class IconTable(ABC):
             self.labels(kind).meant([asked])
         return style
 
-    def _words_of_looks(self) -> list[frozenset[str]]:
-        """Words of each look, by code."""
-        values = self.labels("look").values
-        return cast(list[frozenset[str]], self.keep("words", lambda: [frozenset(look.split()) for look in values]))
 
-    def _tally(self, kind: str, rows: Rows, choose: Choice | None = None) -> Tally:
-        """Values of a kind, their titles, and how many of the icons have each."""
-        values, titles = self._values(kind)
-        places, codes = self._coded(kind, rows)
-        if codes.max(initial=NONE) >= len(values):  # a damaged one would cost as much memory as it is large
-            raise IndexError(f"a code of a {kind} has no label")
-        if choose is not None:
-            codes = codes[choose(places, codes)]
-        return values, titles, np.bincount(codes, minlength=len(values))
-
-    def _values(self, kind: str) -> tuple[Sequence[str], Sequence[str]]:
-        """All values of a kind, by their codes, and their titles."""
-        if kind in FIELDS:
-            labels = self.labels(kind)
-            return labels.values, labels.titles
-        if kind == "family":
-            return FAMILIES, FAMILIES
-        if kind in FLAGS:
-            return ("false", "true"), _TITLES[kind]
-        sizes = self._sizes.tolist()
-        return list(map(str, sizes)), [f"{size} px" for size in sizes]
-
-    @property
-    @abstractmethod
-    def _name_bits(self) -> int:
-        """How many bits a name's id takes."""
-
-    @property
-    @abstractmethod
-    def _sizes(self) -> Ids:
-        """All sizes that icons have, ascending."""
-
-    def _coded(self, kind: str, rows: Rows) -> tuple[Positions, Ids]:
-        """Which of some rows has which code of a kind: places, which ascend, and codes; without NONE."""
-        if kind in SEVERAL:
-            return rows.several(kind)
-        if kind in OF_LOOK:
-            return self._of_look(kind, rows)
-        if kind == "family":
-            of_licences = [FAMILIES.index(family(licence)) for licence in (*self.labels("licence").values, None)]
-            return np.arange(len(rows)), np.array(of_licences)[rows["licence"]]  # -1 is NONE
-        codes = rows[kind]
-        places = np.flatnonzero(codes != NONE)  # which is NOT_KNOWN, too
-        if kind == "size":
-            return places, np.searchsorted(self._sizes, codes[places])
-        return places, codes[places] if kind in FLAGS else self.labels(kind).first_alike[codes[places]]
-
-    def _of_look(self, kind: str, rows: Rows) -> tuple[Positions, Ids]:
-        """Places and codes of all labels of a kind that are words of the looks of some rows."""
-        labels, looks = self.labels(kind).values, (*self._words_of_looks(), frozenset[str]())  # the last one is none
-        held = np.array([[label in look for look in looks] for label in labels], bool).reshape(-1, len(looks))
-        codes, places = np.nonzero(held[:, rows["look"]])
-        return places, codes
-
-    def keep(self, name: str, make: Callable[[], Any]) -> Any:
-        """Make a thing once; where two threads make it at the same time, one of the two is kept."""
-        if name not in self._kept:
-            self._kept.setdefault(name, make())
-        return self._kept[name]
-
-
-def _most_frequent(values: Sequence[str], titles: Sequence[str], counts: Ids, *, most: int) -> list[FacetCount]:
+def _most_frequent(labels: Labels, counts: Ids, *, most: int) -> list[FacetCount]:
     order = np.argsort(-counts, kind="stable")[:most].tolist()
-    return [FacetCount(values[i], titles[i], int(counts[i])) for i in order if counts[i]]
+    return [FacetCount(labels.values[i], labels.titles[i], int(counts[i])) for i in order if counts[i]]

@@ -5,28 +5,26 @@
 
 import os
 import sys
+from bisect import bisect_left
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions, distinct, rows_by_id
-from indexer.errors import LibraryError
-from indexer.library.folder import Generation
+from indexer.arrays import Floats, Ids, Mask, distinct
+from indexer.library.folder import ORDERS
 from indexer.library.shards import FLAGS
-from indexer.merging.facets import NONE, ROW, SEVERAL, natural_ranks, places_by_name, read_array
+from indexer.merging.browsing import Columns, FacetRows
+from indexer.merging.facets import SEVERAL, read_array
 from indexer.merging.lexicon import Lexicon, says_all
 from indexer.merging.manifest import IndexFacts
 from indexer.merging.vector_index import REFINED_PER_HIT, Neighbours, VectorIndex
-from search.generation.backend import IconTable, Selection, is_in
-from search.generation.snapshot import Snapshot
+from search.generation.backend import Arranged, IconTable, Selection, is_in
 from search.query import Filters, Sort
-
-Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,67 +47,8 @@ class Chosen:
         return Chosen(distinct(self.facets.at(self.ids)["image"]))
 
 
-@dataclass(frozen=True, slots=True)
-class FacetRows:
-    """Some rows of the columns."""
-
-    facets: "Facets"
-    positions: Positions
-
-    def __len__(self) -> int:
-        return len(self.positions)
-
-    def __getitem__(self, column: str) -> NDArray[Any]:
-        of_all = self.facets.drawings if column == "drawing" else self.facets.column(column)
-        return of_all[self.positions]
-
-    def several(self, kind: str) -> tuple[Positions, Ids]:
-        """Places and codes of all labels of a kind that the rows bear."""
-        rows, codes = self.facets.pairs(kind)
-        starts = self.facets.keep(f"starts of {kind}", lambda: np.searchsorted(rows, np.arange(len(self.facets) + 1)))
-        first = starts[self.positions]
-        n = starts[self.positions + 1] - first
-        # Each row's pairs follow one another: where they start, repeated for each, and how far behind that it stands.
-        offsets = np.repeat(first - np.cumsum(n) + n, n)
-        return np.repeat(np.arange(len(self)), n), codes[offsets + np.arange(len(offsets))]
-
-
-class Facets(IconTable):
-    """What the icons of one generation can be filtered and counted by.
-
-    Raises:
-        LibraryError: its files are missing or not whole.
-    """
-
-    def __init__(self, generation: Generation) -> None:
-        super().__init__(generation.catalog)
-        try:
-            self.rows: NDArray[np.void] = read_array(generation.facets)
-            self._pairs = {kind: read_array(getattr(generation, name)) for kind, name in SEVERAL.items()}
-            self.drawings: NDArray[Any] = read_array(generation.drawings)
-            """For each icon, in the order of the rows, the first picture that shows its drawing."""
-            self.places = read_array(generation.places) if generation.places.exists() else None
-            """For each icon, in the order of the rows, where it stands by name; older generations don't tell."""
-        except (OSError, ValueError) as error:
-            raise LibraryError(
-                f'facets of "{generation.folder}" can\'t be read ({error}); `icons index` builds a new generation'
-            ) from error
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def column(self, name: str) -> NDArray[Any]:
-        """One field of all rows, by ascending icon id: contiguous, which is quicker to go through."""
-        is_told = name in (self.rows.dtype.names or ())  # older generations don't tell all
-        column: NDArray[Any] = self.keep(
-            name, lambda: np.ascontiguousarray(self.rows[name]) if is_told else np.zeros(len(self), ROW[name])
-        )
-        return column
-
-    def positions(self, ids: Ids) -> Positions:
-        """Rows of some icons of this generation."""
-        rows: Positions = self.keep("rows by id", lambda: rows_by_id(self.column("icon")))
-        return rows[ids]
+class Facets(IconTable, Columns):
+    """What the icons of one generation can be filtered and counted by."""
 
     def at(self, ids: Ids) -> FacetRows:
         """What is known of some icons, in their order."""
@@ -129,16 +68,19 @@ class Facets(IconTable):
         is_shown[images] = True
         return cast(Ids, self.column("icon")[is_shown[shown]])
 
-    def pairs(self, kind: str) -> Codes:
-        """Which row bears which label of a kind that icons have several of: rows, which ascend, and codes, (2, n)."""
-        return cast(Codes, self._pairs[kind])
-
     def with_pairs(self, kind: str, pairs: NDArray[np.integer]) -> "Facets":
         """The same icons, as if these pairs of rows and codes were all that is known of a kind."""
         other = copy(self)
         other._pairs = {**self._pairs, kind: pairs}
         other._kept = {}
         return other
+
+    def browsed(self, sort: Sort, *, flat: bool) -> tuple[Arranged, int]:
+        """What a merge has worked out."""
+        of_orders = self.keep("hits", lambda: read_array(self._generation.hits))
+        hits: Arranged = of_orders[ORDERS.index(sort), int(flat)]
+        n = bisect_left(hits, True, key=lambda icon: icon == 0)  # which stands behind the last one
+        return hits[:n], n
 
     def stating(self, tag: int) -> Ids:
         """Ids of the icons that state the tag of a code, ascending."""
@@ -171,9 +113,6 @@ class Facets(IconTable):
         masks = [self._bearing(kind, codes) for kind, codes in self._asked(filters)]
         return Chosen(self.column("icon")[np.logical_and.reduce(masks)], self) if masks else None
 
-    def _counts(self, kind: str) -> Ids:
-        return self._tally(kind, FacetRows(self, np.arange(len(self))))[2]
-
     def _bearing(self, kind: str, codes: Sequence[int]) -> Mask:
         if kind == "size" or kind in FLAGS:
             return np.isin(self.column(kind), codes)
@@ -185,28 +124,6 @@ class Facets(IconTable):
         mask = np.zeros(len(self), dtype=bool)
         mask[rows[is_chosen[borne]]] = True
         return mask
-
-    @property
-    def _name_bits(self) -> int:
-        return cast(int, self.keep("bits of names", lambda: int(self.column("name").max(initial=0)).bit_length()))
-
-    @property
-    def _sizes(self) -> Ids:
-        """All sizes that icons have, ascending."""
-        return cast(Ids, self.keep("sizes", lambda: np.setdiff1d(self.column("size"), [NONE])))
-
-
-def in_order(facets: IconTable, snapshot: Snapshot, ids: Ids, sort: Sort) -> Positions:
-    """Places of some icons, whose ids ascend, in an order; "relevance" is none of these."""
-    if sort == "newest":
-        return np.arange(len(ids))[::-1]
-    sets, of_icons = facets.labels("set").values, facets.at(ids)["set"]
-    if isinstance(facets, Facets) and facets.places is not None:
-        places = facets.places[facets.positions(ids)]
-    else:
-        places = places_by_name(snapshot.names_of(ids), sets, of_icons)
-    keys = places.astype(np.int64) if sort == "name" else natural_ranks(sets)[of_icons].astype(np.int64) << 32 | places
-    return np.argsort(keys)
 
 
 _FEW = 32_768

@@ -21,9 +21,8 @@ from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library, LibraryElsewhere, require
 from indexer.merging.lexicon import Lexicon
 from indexer.merging.manifest import Manifest
-from search.generation.backend import EMBEDDED, Ability, Engine, IconTable, VectorSearch
+from search.generation.backend import EMBEDDED, Ability, AskedLabels, Engine, IconTable, VectorSearch
 from search.generation.facets import Facets, FaissVectors
-from search.generation.labels import Labels
 from search.generation.snapshot import Snapshot
 from search.query import refuse_late
 from search.words.wording import Speller
@@ -322,7 +321,7 @@ class Source:
         answering = opened.generation.number
         for number in (number for number in self._library.numbers() if number > answering):
             with suppress(IconsError):
-                Labels.read(self._library.generation(number).catalog, "set").meant([error.name])
+                AskedLabels.read(self._library.generation(number).catalog, "set").meant([error.name])
                 break
         else:
             return

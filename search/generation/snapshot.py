@@ -191,11 +191,6 @@ class Snapshot:
         """Read icons by id."""
         return {row[0]: IconRow(*row) for row in self._rows_of(_CANDIDATES, ids.tolist())}
 
-    def names_of(self, ids: Ids) -> list[str]:
-        """Names of some icons whose ids ascend, as their sources spell them; in that order."""
-        query = "SELECT name FROM icons WHERE id IN ({marks}) ORDER BY id"
-        return [name for (name,) in self._rows_of(query, ids.tolist())]
-
     def _named(self, words: str) -> Ids:
         return _ids(self._connection.execute(f"SELECT id FROM icons WHERE name_id IN ({NAMED})", (words,)))
 

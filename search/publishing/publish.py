@@ -290,7 +290,7 @@ class _Publication:
 
     def _send_manifest(self, *, sends_pictures: bool) -> None:
         """Send the files, and last the manifest that names them."""
-        facts = compute_facts(self._opened, self._facets, stage=lambda title: self._progress(title, 0, 1))
+        facts = compute_facts(self._opened, self._facets)
         manifest, names = self._opened.manifest, self._names
         encoder = self._opened.generation.folder.parent.parent / "encoders" / manifest.fingerprint
         with tempfile.TemporaryDirectory(prefix="icons-") as folder:

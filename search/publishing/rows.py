@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict
 from hashlib import blake2b
@@ -16,14 +16,15 @@ from indexer.arrays import Floats, Ids
 from indexer.doctor.checks import Finding, Report
 from indexer.errors import LibraryError, SourceError
 from indexer.library.durable import describe_file
-from indexer.library.folder import Generation, Library, LibraryElsewhere
+from indexer.library.folder import ORDERS, Generation, Library, LibraryElsewhere
 from indexer.library.shards import FLAGS
+from indexer.merging.browsing import FacetRows
 from indexer.merging.facets import SEVERAL
 from indexer.merging.lexicon import Lexicon, Lists
 from indexer.merging.manifest import spread
-from search.answering.answer import browse_all, set_facts
-from search.generation.backend import FIELDS, KINDS, Ability, Order
-from search.generation.facets import FacetRows, Facets, FaissVectors
+from search.answering.answer import set_facts
+from search.generation.backend import Ability
+from search.generation.facets import Facets, FaissVectors
 from search.generation.milvus.catalog import as_floats
 from search.generation.milvus.connection import (
     DIGEST,
@@ -42,10 +43,10 @@ from search.generation.milvus.connection import (
     piece_key,
 )
 from search.generation.milvus.published import Published, PublishedManifest, read_manifest
-from search.generation.milvus.table import Facts, order_key
+from search.generation.milvus.table import Facts, Order
 from search.generation.opened import Opened, open_generation
 from search.publishing.collections import held_numbers, vector_index
-from search.query import Filters, Sort
+from search.query import Sort
 
 _ICONS = """
     SELECT icons.id, icons.set_id, icons.name, icons.size, COALESCE(icons.licence, sets.licence), files.source_id,
@@ -60,7 +61,6 @@ _SOURCES = """
     WHERE icons.id IN (SELECT MIN(id) FROM icons WHERE image_id BETWEEN ? AND ? GROUP BY image_id)
 """
 _DIGESTS = "SELECT id, digest FROM images WHERE id BETWEEN ? AND ? ORDER BY id"
-SORTS: tuple[Sort, ...] = ("set", "name", "newest")
 _KEPT_TABLES = ("settings", "sources", "sets", "names", "labels", "vocabulary")
 _EMPTY_TABLES = ("files", "images", "icons")
 
@@ -193,23 +193,20 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
-def compute_facts(opened: Opened, facets: Facets, *, stage: Callable[[str], None] = lambda _: None) -> Facts:
-    """Go through all icons: counts, sets, and the orders in which they are browsed."""
-    stage("Sorting and counting all icons")
+def compute_facts(opened: Opened, facets: Facets) -> Facts:
+    """What a server is told of all icons: the orders in which they are browsed, and the sets."""
     ids = facets.every(None)
-    orders = {}
-    for flat in (False, True):
-        for sort in SORTS if len(ids) > MOST else ():  # of fewer a server hands out all
-            found, counts = browse_all(opened, Filters(), sort, flat=flat)
-            orders[order_key(sort, flat=flat)] = Order(tuple(found[:MOST].tolist()), len(found), counts)
-    tallies = {kind: facets.whole_tally(kind)[2].tolist() for kind in KINDS if kind not in FIELDS}
+
+    def order(sort: Sort, *, flat: bool) -> Order:
+        hits, n = facets.browsed(sort, flat=flat)
+        return Order(tuple(hits[:MOST].tolist()), n)
+
+    by_set, by_name, by_newest = ((order(sort, flat=False), order(sort, flat=True)) for sort in ORDERS)
     return Facts(
         last=int(ids[-1]),
         last_name=int(facets.column("name").max()),
-        sizes=tuple(np.setdiff1d(facets.column("size"), [-1]).tolist()),
-        tallies=tallies,
         sets=tuple(set_facts(opened, facets)),
-        orders=orders,
+        orders=(by_set, by_name, by_newest),
     )
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Positions, firsts_of
 from indexer.library.bundled import bundled
+from indexer.merging.browsing import group_many
 from indexer.sources.records import family
-from search.generation.backend import Choice
 from search.generation.opened import Opened
 from search.ranking import weights
 
@@ -108,21 +108,6 @@ def cleanest(firsts: Positions, roughness: NDArray[np.int8], may_stand: Mask) ->
     return np.asarray(may_stand & (roughness == least[firsts]))
 
 
-def group_many(variants: Ids, drawings: Ids) -> Positions:
-    """Keep the first of each variant group and of each drawing, in their order; numbers are 0 or more.
-
-    In each round those stay that come first in their group and in their drawing, and take what shares either with them.
-    """
-    kept: list[Positions] = []
-    rest = np.arange(len(variants))
-    while len(rest):
-        firsts = firsts_of(variants[rest]), firsts_of(drawings[rest])
-        stays = (firsts[0] == np.arange(len(rest))) & (firsts[1] == np.arange(len(rest)))
-        kept.append(rest[stays])
-        rest = rest[~(stays[firsts[0]] | stays[firsts[1]])]
-    return np.sort(np.concatenate(kept)) if kept else rest
-
-
 def groups_of(opened: Opened, ids: Ids) -> tuple[Ids, Ids]:
     """A number for the variant group of each icon, and one for its drawing."""
     rows = opened.facets.at(ids)
@@ -132,37 +117,6 @@ def groups_of(opened: Opened, ids: Ids) -> tuple[Ids, Ids]:
 def grouped(opened: Opened, ids: Ids, *, flat: bool) -> Positions:
     """Places of the hits among some icons: all of them, or the first one of each variant group and drawing."""
     return np.arange(len(ids)) if flat else group_many(*groups_of(opened, ids))
-
-
-def first_of_groups(variants: Ids, drawings: Ids) -> Choice:
-    """Which pairs of a place among some icons and a code are hits: of those with the same code one of each group.
-
-    Icons that groups join bear the same codes, as a rule: those are hits that are if codes are left aside. Two sets of
-    codes are taken for the same with a chance of 3e-14.
-    """
-    n, firsts = len(variants), (firsts_of(variants), firsts_of(drawings))
-    is_first, joined, is_open = np.zeros(n, bool), np.arange(n), np.zeros(n, bool)
-    is_first[group_many(*firsts)] = True
-    for one in firsts * 2:  # of all that groups join the first, but where chains of groups are longer
-        behind = np.flatnonzero(one != np.arange(n))
-        np.minimum.at(joined, one[behind], joined[behind])
-        joined[behind] = joined[one[behind]]
-    for one in firsts:
-        apart = np.flatnonzero(joined != joined[one])
-        is_open[joined[apart]] = is_open[joined[one[apart]]] = True
-    bits = n.bit_length()
-
-    def choose(places: Positions, codes: Ids) -> Positions:
-        marks = np.random.default_rng(0).integers(1 << 45, size=int(codes.max(initial=0)) + 1).astype(np.float64)
-        borne, is_mixed = np.bincount(places, marks[codes], minlength=n), is_open.copy()
-        is_mixed[joined[borne != borne[joined]]] = True
-        is_hit, others = is_first[places], np.flatnonzero(is_mixed[joined[places]])
-        of_variants, of_drawings = (codes[others].astype(np.int64) << bits | one[places[others]] for one in firsts)
-        is_hit[others] = False
-        is_hit[others[group_many(of_variants, of_drawings)]] = True
-        return np.flatnonzero(is_hit)
-
-    return choose
 
 
 def replaced(

@@ -14,6 +14,7 @@ import numpy as np
 
 from indexer.arrays import Ids, Mask, firsts_of
 from indexer.languages.words import asked_style
+from indexer.merging.browsing import first_of_groups
 from indexer.merging.facets import A_LOOK, NO_STYLE
 from search.generation.backend import Ability, is_in
 from search.query import MOST_COUNTED, FacetCount, Filters, Window
@@ -23,7 +24,6 @@ from search.ranking.features import Rows, features, of_keywords, rows_of
 from search.ranking.order import (
     before_variants,
     cleanest,
-    first_of_groups,
     grouped,
     groups_of,
     ranked,

@@ -11,6 +11,7 @@ import numpy as np
 from indexer.arrays import Floats, Ids, Mask, Pixels, Positions
 from indexer.errors import IconsError, RenderError
 from indexer.library.named import read_named
+from indexer.merging.browsing import group_many
 from indexer.merging.vector_index import Neighbours
 from indexer.rendering.screenshot import Screenshot, cut_out_pixels
 from indexer.reports.terminal import Progress
@@ -23,7 +24,7 @@ from search.query import Filters, Hit, refuse_late
 from search.ranking import weights
 from search.ranking.combine import least_score, weigh_looks
 from search.ranking.features import Rows, rows_of
-from search.ranking.order import SetPriority, group_many, groups_of, ranked, replaced
+from search.ranking.order import SetPriority, groups_of, ranked, replaced
 from search.screens.results import AsKind, Box, LocatedIcon, LocatedPicture
 
 N_NEAREST = 64

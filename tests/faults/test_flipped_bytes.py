@@ -28,6 +28,7 @@ FILES = (
     "generations/2/categories.npy",
     "generations/2/drawings.npy",
     "generations/2/facets.npy",
+    "generations/2/hits.npy",
     "generations/2/icons.faiss",
     "generations/2/lexicon.safetensors",
     "generations/2/manifest.json",

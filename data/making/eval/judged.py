@@ -21,12 +21,12 @@ from indexer.arrays import Floats, Ids
 from indexer.commands.options import json_option, library_option
 from indexer.languages.words import normalise
 from indexer.library.folder import Library
+from indexer.merging.browsing import group_many
 from indexer.reports.figures import Figure, Scores, means, short, spell
 from indexer.reports.terminal import Progress, ProgressLine
 from search.evaluation.evaluate import Subject
 from search.evaluation.queries import Corpus, Line, Tags, Words, read_lines
 from search.evaluation.rankers import ENGINE, VectorRankers, find_contenders, in_blocks, read_vectors_of
-from search.ranking.order import group_many
 
 N_FIRST = 5
 """Hits of each ranker that are judged."""

@@ -106,10 +106,6 @@ class MilvusCatalog(Snapshot):
         rows = self._by_id(np.array([icon]), ("set_id", "name"))
         return numbered_key(self._sets[rows[0]["set_id"]][0], rows[0]["name"], icon) if rows else None
 
-    def names_of(self, ids: Ids) -> list[str]:
-        """Names of some icons whose ids ascend, as their sources spell them; in that order."""
-        return [row["name"] for row in self._by_id(ids, ("name",))]
-
     def _named(self, words: str) -> Ids:
         names = self._ids_of_names(words)
         return self._table.found(among("name_id", names)) if names else np.empty(0, np.int64)

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.errors import LibraryError, UnsupportedError
+from indexer.library.folder import ORDERS
 from indexer.library.foreign import from_json
-from indexer.merging.facets import NONE, ROW, SEVERAL
+from indexer.merging.facets import NONE, ROW, SEVERAL, places_by_name
 from indexer.merging.lexicon import Lexicon, says_all
-from search.generation.backend import FIELDS, KINDS, Ability, IconTable, Order, Selection, SetFacts, is_in
+from search.generation.backend import Ability, Arranged, IconTable, Selection, SetFacts, is_in
 from search.generation.milvus.connection import (
     COLUMNS,
     IDS_AT_ONCE,
@@ -32,7 +33,15 @@ from search.generation.milvus.connection import (
 )
 from search.query import Filters, Sort
 
-Tallies = dict[str, list[int]]
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """All icons as they are browsed."""
+
+    first: tuple[int, ...]
+    """Ids of the first hits."""
+    n: int
+    """Of all hits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +52,9 @@ class Facts:
     """The greatest id of an icon."""
     last_name: int
     """... and of a name."""
-    sizes: tuple[int, ...]
-    """All sizes that icons have, ascending."""
-    tallies: Tallies
-    """How many icons have each value of the kinds that have no labels, by kind."""
     sets: tuple[SetFacts, ...]
-    orders: dict[str, Order]
-    """By `order_key`."""
+    orders: tuple[tuple[Order, Order], tuple[Order, Order], tuple[Order, Order]]
+    """`ORDERS` in which icons are browsed: one hit for variants and equal drawings, then one for each icon."""
 
     @classmethod
     def read(cls, path: Path) -> "Facts":
@@ -59,17 +64,9 @@ class Facts:
             LibraryError: it can't be read.
         """
         try:
-            facts = from_json(cls, path.read_bytes())
-            if missing := {kind for kind in KINDS if kind not in FIELDS} - facts.tallies.keys():
-                raise ValueError(f'it counts no "{min(missing)}"')  # noqa: TRY301
+            return from_json(cls, path.read_bytes())
         except (OSError, ValueError) as error:
             raise LibraryError(f'"{path}" can\'t be read ({error}); delete it, and it is fetched again') from error
-        return facts
-
-
-def order_key(sort: str, *, flat: bool) -> str:
-    """Key of an order."""
-    return f"{sort} flat" if flat else sort
 
 
 _SETS_AT_ONCE = 1_000
@@ -202,9 +199,10 @@ class MilvusTable(IconTable):
         assert only is None or isinstance(only, Where)
         return self.found("" if only is None else only.expression)
 
-    def precomputed_order(self, sort: Sort, *, flat: bool) -> Order | None:
-        """All icons as they are browsed, where that was worked out because they are many."""
-        return None if len(self) <= MOST else self._facts.orders.get(order_key(sort, flat=flat))
+    def browsed(self, sort: Sort, *, flat: bool) -> tuple[Arranged, int]:
+        """What was published of an order."""
+        order = self._facts.orders[ORDERS.index(sort)][flat]
+        return np.array(order.first, np.int32), order.n
 
     def precomputed_sets(self) -> list[SetFacts]:
         """The facts that were published."""
@@ -254,9 +252,6 @@ class MilvusTable(IconTable):
             if len(rows) < _SETS_AT_ONCE:
                 return np.array([self.code("set", key) for key in sorted(found)], np.int64)
 
-    def _counts(self, kind: str) -> Ids:
-        return np.array(self._facts.tallies[kind], np.int64)
-
     def code(self, kind: str, value: str) -> int:
         """Code of a kind's value.
 
@@ -276,10 +271,6 @@ class MilvusTable(IconTable):
     def _name_bits(self) -> int:
         return self._facts.last_name.bit_length()
 
-    @property
-    def _sizes(self) -> Ids:
-        return np.array(self._facts.sizes, np.int64)
-
 
 @dataclass(frozen=True)
 class FetchedRows:
@@ -292,6 +283,9 @@ class FetchedRows:
         return len(self.rows)
 
     def __getitem__(self, column: str) -> NDArray[Any]:
+        if column == "place":  # among these rows: no server holds what changes with every icon
+            held = self.table.connection.rows_of(self.table.icons, self["icon"], ["name"])
+            return places_by_name((row["name"] for row in held), self.table.labels("set").values, self["set"])
         return np.ascontiguousarray(self.rows[column])
 
     def several(self, kind: str) -> tuple[Positions, Ids]:

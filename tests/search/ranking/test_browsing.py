@@ -1,7 +1,6 @@
 """Without a query icons come in the order of a sort, each once, all of them counted; cards show what sets are like."""
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +9,6 @@ from called_icons import LUCIDE, MAP, MDI
 from conftest import build_library, disc
 
 from indexer.errors import IconsError
-from indexer.library.durable import with_checksum
 from indexer.library.folder import Library
 from search.answering.answer import N_SAMPLED
 from search.engine import Filters, Query, SearchEngine, Window
@@ -76,21 +74,6 @@ def test_pages_follow_each_other_and_the_menu_counts_what_filters_leave(engine: 
     assert {one.value: one.n for one in pages[0].facets["set"]} == {"alpha": len(ALPHA), "beta": len(BETA)}
     for one in pages[0].facets["style"]:
         assert engine.ask(Query(), filters=Filters(styles=(one.value,))).n_found == one.n
-
-
-def test_a_generation_without_places_sorts_as_one_with_them(engine: SearchEngine, tmp_path: Path) -> None:
-    """Those before 2026-11-25 have none."""
-    root = tmp_path / "older"
-    shutil.copytree(engine.library.root, root)
-    generation = Library(root).generation(Library(root).current())
-    facts = json.loads(generation.manifest.read_text())
-    del facts["files"][generation.places.name], facts["sha256"]
-    generation.manifest.write_text(json.dumps(with_checksum(facts)))
-    generation.places.unlink()
-    older = SearchEngine.open(root)
-    for sort in ("name", "set", "newest"):
-        for sets in ([], ["beta"]):
-            assert _keys(older, sort, sets=sets) == _keys(engine, sort, sets=sets)
 
 
 def test_the_hits_of_a_query_are_sorted_and_no_others(engine: SearchEngine) -> None:

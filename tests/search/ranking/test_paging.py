@@ -11,14 +11,15 @@ from conftest import Silent
 
 from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
-from indexer.library.folder import Library
+from indexer.library.folder import ORDERS, Library, Order
+from indexer.merging.browsing import first_of_groups, group_many
 from indexer.pipeline import IndexOptions, index
 from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.backend import FIELDS
 from search.query import Answer
 from search.ranking.combine import ScoreCutoff, least_score
 from search.ranking.features import rows_of
-from search.ranking.order import first_of_groups, group_many, ranked
+from search.ranking.order import ranked
 from search.ranking.weights import LEAST_SCORE, SHARE_OF_BEST
 
 SLOW = pytest.mark.slow
@@ -88,6 +89,15 @@ def test_a_filter_leaves_as_many_hits_as_the_menu_counts(engine: SearchEngine, w
             assert (answer.n_found, answer.is_more) == (n, False), (query, filters)
         n_filters += len(menu)
     assert n_filters > 200
+
+
+@pytest.mark.parametrize("flat", [False, True])
+@pytest.mark.parametrize("sort", ORDERS)
+def test_a_merge_orders_and_counts_all_icons_as_a_search_does(engine: SearchEngine, sort: Order, flat: bool) -> None:
+    window = Window(k=1_000, sort=sort, flat=flat, facets=True)
+    of_merge = engine.ask(Query(), window=window)
+    assert of_merge == engine.ask(Query(), filters=Filters(sets=("first", "second")), window=window)
+    assert {kind for kind, counts in of_merge.facets.items() if not counts} == {"corner"}
 
 
 @pytest.mark.usefixtures("first_look")
