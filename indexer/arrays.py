@@ -1,13 +1,14 @@
 """The arrays that travel between modules: one name for each kind of element; docstrings have the shapes."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Value = TypeVar("Value", bound=Hashable)
+Many = TypeVar("Many", bound=Sequence[Any] | NDArray[Any])
 
 Ids = NDArray[np.int64]
 """Ids of the catalog: icons, images or names."""
@@ -22,6 +23,12 @@ Tiers = NDArray[np.int8]
 """How directly each icon answers (`search.ranking.order`); lower ones come first."""
 Pixels = NDArray[np.uint8]
 """RGB, (size, size, 3), or several of them."""
+
+
+def in_chunks(values: Many, size: int) -> Iterator[Many]:
+    """Values, `size` at a time; the last chunk may be smaller."""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]
 
 
 def distinct(ids: Ids) -> Ids:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
-from indexer.arrays import Floats, Pixels
+from indexer.arrays import Floats, Pixels, in_chunks
 from indexer.encoders.query_encoder import QueryEncoder, Tower
 from indexer.errors import IconsError
 from indexer.library.bundled import bundled
@@ -257,7 +257,7 @@ def seen_in(pixels: Pixels, corners: Floats, encoder: QueryEncoder) -> Floats:
     """What an encoder sees in some boxes (n, 4), (n, dim); equal crops are encoded once, and have one vector."""
     cut = crops(pixels, corners, size=encoder.image_size)
     _, firsts, numbers = np.unique(cut.reshape(len(cut), -1), axis=0, return_index=True, return_inverse=True)
-    batches = [cut[firsts[start : start + _BATCH]] for start in range(0, len(firsts), _BATCH)]
+    batches = in_chunks(cut[firsts], _BATCH)
     with ThreadPoolExecutor(cores()) as threads:
         encoded = list(threads.map(encoder.encode_many_pictures, batches))
     return np.concatenate(encoded)[numbers.reshape(-1)]

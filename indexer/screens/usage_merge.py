@@ -22,7 +22,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 from safetensors.numpy import save
 
-from indexer.arrays import Floats, Halves, Numbers, Pixels
+from indexer.arrays import Floats, Halves, Numbers, Pixels, in_chunks
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import LibraryError, RenderError, SourceError
 from indexer.library.folder import Generation, write_manifest
@@ -246,7 +246,7 @@ def _on_screen(png: bytes, random: np.random.Generator, *, is_dark: bool) -> Pix
 def _encode(encoder: QueryEncoder, screens: Sequence[Pixels]) -> Floats:
     """Encode what stands on each screen, cut along what differs from its ground, (n, dim)."""
     seen = np.concatenate([crops(screen, _box_of(screen)[None], size=encoder.image_size) for screen in screens])
-    return np.concatenate([encoder.encode_many_pictures(seen[start : start + 32]) for start in range(0, len(seen), 32)])
+    return np.concatenate([encoder.encode_many_pictures(some) for some in in_chunks(seen, 32)])
 
 
 def _box_of(screen: Pixels) -> Floats:

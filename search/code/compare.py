@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions, Spread, firsts_of, spread_of
+from indexer.arrays import Floats, Ids, Mask, Positions, Spread, firsts_of, in_chunks, spread_of
 from indexer.merging.facets import NO_STYLE
 from search.generation.backend import Ability, IconRow
 from search.generation.opened import Opened
@@ -100,12 +100,8 @@ class Target:
     def __init__(self, opened: Opened, side: Side) -> None:
         self._opened, self.side = opened, side
         names, places = np.unique([row.words for row in side.rows], return_inverse=True)
-        vectors = np.concatenate(
-            [
-                opened.encoder.encode_many_words(names[first : first + _NAMES_AT_ONCE].tolist())
-                for first in range(0, len(names), _NAMES_AT_ONCE)
-            ]
-        )
+        some_names = in_chunks(names.tolist(), _NAMES_AT_ONCE)
+        vectors = np.concatenate([opened.encoder.encode_many_words(some) for some in some_names])
         self._names: Floats = np.asarray(vectors[places], np.float32)
         """What the icons of the set are called, encoded, (n, dim)."""
 
@@ -115,8 +111,7 @@ class Target:
         """
         likeness, both = spread_of(source.pictures, self.side.pictures), spread_of(source.fused, self.side.fused)
         naming, crowd = spread_of(source.pictures, self._names), _crowd(likeness, source.pictures, self.side.pictures)
-        for first in range(0, len(rows), _ROWS_AT_ONCE):
-            some = np.asarray(rows[first : first + _ROWS_AT_ONCE])
+        for some in in_chunks(np.asarray(rows), _ROWS_AT_ONCE):
             pictures = likeness.of(source.pictures[some] @ self.side.pictures.T)
             fused = both.of(source.fused[some] @ self.side.fused.T)
             names = naming.of(source.pictures[some] @ self._names.T)  # how well the pictures fit the targets' names
@@ -128,8 +123,7 @@ class Target:
 
     def spoken(self, names: Sequence[str]) -> Iterator[Floats]:
         """Evidence of names as queries, (n targets,) each, in log-odds."""
-        for start in range(0, len(names), _ROWS_AT_ONCE):
-            some = names[start : start + _ROWS_AT_ONCE]
+        for some in in_chunks(names, _ROWS_AT_ONCE):
             vectors = self._opened.encoder.encode_many_words(list(some))
             asked = [parse_query(self._opened, name, vector=vector) for name, vector in zip(some, vectors, strict=True)]
             # One product: on a busy machine the threads of a small one wait for each other longer than they compute.
@@ -143,10 +137,9 @@ class Target:
 
 def _crowd(spread: Spread, sources: Floats, targets: Floats) -> NDArray[np.float32]:
     total = np.zeros(len(targets), np.float64)
-    for first in range(0, len(sources), _ROWS_AT_ONCE):
-        total += np.exp(SPREADS * spread.of(sources[first : first + _ROWS_AT_ONCE] @ targets.T).astype(np.float64)).sum(
-            axis=0
-        )
+    for some in in_chunks(sources, _ROWS_AT_ONCE):
+        likeness = spread.of(some @ targets.T).astype(np.float64)
+        total += np.exp(SPREADS * likeness).sum(axis=0)
     return np.asarray(np.log(total), np.float32)
 
 

@@ -113,6 +113,19 @@ class KnownIcons:
         """A set, by the key that Iconify has for it."""
         self._spelt = cache(self._spell)
 
+    @cached_property
+    def _here(self) -> Sequence[str]:
+        return [count.value for count in self._engine.facets().get("set", ())]
+
+    def as_here(self, key: str, name: str) -> tuple[str, str]:
+        """An icon as the library has it, (set, name): of another version of the set where its own lacks it."""
+        for version in (key, *(one for one in self._here if design_of(one) == design_of(key))):
+            now = self.set(version).present(name)
+            if now in self.set(version).names:
+                key, name = version, now
+                break
+        return next(iter(self.set(key).own), key), name
+
     def _sets(self, reference: Reference) -> Iterator[tuple[str, SetNames, str, str]]:
         """All that a text may mean: key, set, name, and that as it is spelt there; "" where it is none."""
         for key, name in reference.readings:

@@ -18,7 +18,6 @@ from search.code.files import (
     Project,
     code_files,
     components_of,
-    design_of,
     modules,
     package_of,
     read_code,
@@ -66,42 +65,33 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
     Raises:
         IconsError: a place is not there, or is no code.
     """
-    known, files, project = KnownIcons(engine), list[CodeRead](), Project(places)
-    here = [count.value for count in engine.facets().get("set", ())]
+    known, project = KnownIcons(engine), Project(places)
     looks = [(module, look.set) for module, made in modules().items() for look in made.looks]
     old = frozenset(module for module, key in looks if key != to and key in (sets or [key]))
-    for scanned in (scan_file(path, project) for path in code_files(places)):
-        named, n_of_target = list[tuple[Reference, Name]](), 0
-        left = [Place(one, "by hand", why=COMPUTED) for one in scanned.computed]
-        for one in scanned.references:
-            found = known.find(one)
-            key, name = found or (one.set, one.name)
-            versions = [key, *(other for other in here if design_of(other) == design_of(key))]
-            named_now = ((other, known.set(other).present(name)) for other in versions)
-            key, name = next(((other, now) for other, now in named_now if now in known.set(other).names), (key, name))
-            own = [*known.set(key).own, key][0]
-            n_of_target += own == to
-            if own == to or own not in (sets or [own]) or not key or not (found or one.is_certain or one.is_component):
-                continue
-            why = (
-                f'{own} has no icon "{name}"; `icons check` says what is near'
-                if one.is_certain
-                else "no icon of the old package"
-            )
-            if found or (one.is_certain and not known.has_set(one)):
-                named.append((one, Name(own, name)))
-            else:
-                left.append(Place(one, "by hand", why=why, source=f"{own}:{name}"))
-        left += _whole_modules(scanned, old)
-        files.append(
-            CodeRead(
-                scanned._replace(references=(), code=replace(scanned.code, texts=[], contents=[], members=[])),
-                named,
-                left,
-                n_of_target,
-            )
-        )
-    return files
+    scans = (scan_file(path, project) for path in code_files(places))
+    return [_sorted_out(scanned, known, old, sets=sets, to=to) for scanned in scans]
+
+
+def _sorted_out(scanned: Scanned, known: KnownIcons, old: frozenset[str], *, sets: Sequence[str], to: str) -> CodeRead:
+    """Tell apart what names an icon of the sets, what names none, and what is of the target already."""
+    named, n_of_target = list[tuple[Reference, Name]](), 0
+    left = [Place(one, "by hand", why=COMPUTED) for one in scanned.computed]
+    for one in scanned.references:
+        found = known.find(one)
+        icon = Name(*known.as_here(*(found or (one.set, one.name))))
+        n_of_target += icon.set == to
+        if not icon.set or icon.set == to or icon.set not in (sets or [icon.set]):
+            continue
+        if found or (one.is_certain and not known.has_set(one)):
+            named.append((one, icon))
+        elif one.is_certain:
+            why = f'{icon.set} has no icon "{icon.name}"; `icons check` says what is near'
+            left.append(Place(one, "by hand", why=why, source=icon.key))
+        elif one.is_component:
+            left.append(Place(one, "by hand", why="no icon of the old package", source=icon.key))
+    left += _whole_modules(scanned, old)
+    code = replace(scanned.code, texts=[], contents=[], members=[])  # which nobody asks for any more
+    return CodeRead(scanned._replace(references=(), code=code), named, left, n_of_target)
 
 
 def icons_named(files: Sequence[CodeRead]) -> list[Name]:

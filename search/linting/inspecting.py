@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Pixels
+from indexer.arrays import Floats, Pixels, in_chunks
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import OnnxEncoder, find_graphs
 from indexer.encoders.query_encoder import OnnxQueryEncoder, read_facts
@@ -171,8 +171,7 @@ def open_encoder(library: Library | None) -> PairEncoder:
 
 def _batched(at_once: Callable[..., Iterable[Any]], encode: Callable[[Any], Any]) -> Callable[[Any], Floats]:
     def encode_all(whole: Any) -> Floats:
-        batches = [whole[start : start + _AT_ONCE] for start in range(0, len(whole), _AT_ONCE)]
-        return np.concatenate(list(at_once(encode, batches))).astype(np.float32)
+        return np.concatenate(list(at_once(encode, in_chunks(whole, _AT_ONCE)))).astype(np.float32)
 
     return encode_all
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions
+from indexer.arrays import Floats, Ids, Mask, Positions, in_chunks
 from indexer.errors import LibraryError, UnsupportedError
 from indexer.library.foreign import from_json
 from indexer.merging.facets import NONE, ROW, SEVERAL
@@ -27,7 +27,6 @@ from search.generation.milvus.connection import (
     among,
     any_of,
     both,
-    in_chunks,
     spelt,
 )
 from search.query import Filters, Sort
