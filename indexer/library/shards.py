@@ -103,7 +103,8 @@ class Accounting:
 Kind = Literal["images", "names"]
 KINDS: dict[str, Kind] = {"images": "images", "names": "names"}
 ADVICE = "`icons doctor --repair` sets it aside, `icons index` makes its vectors again"
-_DAMAGES = (SafetensorError, OSError, KeyError, TypeError, ValueError)
+DAMAGES = (SafetensorError, OSError, LookupError, TypeError, ValueError)
+"""What reading a file of tensors that is not as it was written may raise."""
 _PIECE = "+"
 Tensors = dict[str, NDArray[Any]]
 Item = TypeVar("Item", int, bytes)
@@ -228,7 +229,7 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
         whole &= receipt.get("failures_sha256") in (None, _failures_hash(failures))  # older shards have none
         whole &= receipt.get("contents_sha256") == (None if contents is None else _sum(contents))
         whole &= contents is None or len(contents) == len(ids) + len(failures)
-    except _DAMAGES as error:
+    except DAMAGES as error:
         raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
     if not whole or owner != fingerprint:
         what = "does not match its receipt" if owner == fingerprint else f'belongs to encoder "{owner}"'
@@ -358,7 +359,7 @@ def read_finished(path: Path) -> Finished:
     try:
         found = path.stat()
         return _remembered(path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
-    except _DAMAGES as error:
+    except DAMAGES as error:
         raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
 
 

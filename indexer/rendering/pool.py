@@ -225,7 +225,6 @@ class _Chunk:
 
 
 CHUNK = 64
-_MAX_DEATHS_WITHOUT_CAUSE = 10
 
 
 @dataclass(eq=False, slots=True)
@@ -417,7 +416,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         self._start_missing_workers()
         rows = [row for _, jobs in dead.orders for row, _ in jobs if self._slots.notes["state"][row] == STARTED]
         self._deaths_without_cause += not rows
-        if self._deaths_without_cause > _MAX_DEATHS_WITHOUT_CAUSE:
+        if self._deaths_without_cause > 10:
             raise EmbedError(f"render workers keep dying between pictures, the last one: {cause}")
         for row in rows[:1]:
             self._slots.fail(row, cause, state=UNREADABLE if is_killed else FAILED)

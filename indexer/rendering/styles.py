@@ -64,7 +64,6 @@ _MISSING = "inherit"
 _LONGEST, _DEEPEST, _MOST_RULES = 10_000, 250, 5000
 _LONGEST_STYLE = 50_000
 """Letters of a style that are read: a megabyte would take seconds."""
-_DEEPEST_BRACKETS = 50
 
 
 class Declaration(NamedTuple):
@@ -85,7 +84,7 @@ def tokens(css: str | Sequence[Any]) -> Sequence[Any]:
     """Read a style or a sheet; nothing where brackets are nested deeper than any is."""
     tokens = tinycss2.parse_component_value_list(css) if isinstance(css, str) else css
     level = tokens
-    for _ in range(_DEEPEST_BRACKETS):
+    for _ in range(50):
         level = [inner for one in level for inner in getattr(one, "content", getattr(one, "arguments", None)) or ()]
     return () if level else tokens
 

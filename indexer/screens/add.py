@@ -4,7 +4,6 @@ Reads screenshots and the generation of icons that answers; writes the folder `u
 A screenshot is decoded in a worker process; its boxes, vectors and crops are made here.
 """
 
-import io
 import json
 import re
 import time
@@ -27,6 +26,7 @@ from indexer.library.shards import Failed, digest_of
 from indexer.merging.manifest import answering_manifest
 from indexer.process import cores
 from indexer.rendering.draw_pool import DrawPool
+from indexer.rendering.render import as_png
 from indexer.reports.terminal import Progress
 from indexer.screens.files import (
     MAX_BYTES,
@@ -330,9 +330,7 @@ def _png_of(pixels: Pixels, box: Floats) -> bytes:
     right, bottom = np.minimum(np.ceil(box[2:] + around), [width, height]).astype(int)
     picture = Image.fromarray(pixels[top:bottom, left:right])
     picture.thumbnail((_LARGEST_CROP, _LARGEST_CROP))
-    written = io.BytesIO()
-    picture.save(written, "PNG")
-    return written.getvalue()
+    return as_png(np.asarray(picture))
 
 
 def _publish(

@@ -34,7 +34,6 @@ _OVERLAP = 128
 """Pixels that neighbouring parts share: more than the largest icon has at full size."""
 _LARGE = 64
 """Pixels: longer sides are sought in a picture of half the size."""
-_LEAST_SCORE = 0.05
 _MOST_CELLS = 3_000
 """Best cells that become boxes."""
 
@@ -54,7 +53,7 @@ class Detector:
         except RuntimeError as error:
             raise IconsError(f'detector "{folder}" can\'t be read ({error}); install icons again') from error
 
-    def detect(self, pixels: Pixels, *, least_score: float = _LEAST_SCORE) -> Boxes:
+    def detect(self, pixels: Pixels, *, least_score: float = 0.05) -> Boxes:
         """Find icons in a picture, RGB (height, width, 3): boxes of this score and more, best first."""
         height, width = pixels.shape[:2]
         found = self._at_one_size(pixels, least_score)

@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.numpy import save
 
 from indexer.arrays import Floats, Halves, Ids
@@ -25,12 +25,9 @@ from indexer.errors import IconsError, LibraryError, ShardError
 from indexer.library.durable import Files, bytes_on_disk, differences, write_file
 from indexer.library.folder import Library, Number, read_manifest, require
 from indexer.library.foreign import Count, FileName, Name, from_json
-from indexer.library.shards import Failed, read_reasons, reasons_of
+from indexer.library.shards import DAMAGES, Failed, Tensors, read_reasons, reasons_of
 from indexer.merging.manifest import Curve
 from indexer.screens.files import UsageFolder, UsageGeneration, is_below, read_known, read_places, read_shots
-
-Tensors = dict[str, NDArray[Any]]
-_DAMAGES = (SafetensorError, OSError, KeyError, TypeError, ValueError, IndexError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +152,7 @@ def read_looks(path: Path, *, key: LookKey) -> LookShard:
         is_whole = receipt["sha256"] == _content_hash(tensors) and receipt["key"] == str(key)
         failures = read_reasons(receipt, _digests(tensors.pop("failed")))
         shard = LookShard(tensors, failures, from_json(bool, receipt["crops"]))
-    except _DAMAGES as error:
+    except DAMAGES as error:
         raise ShardError(f'"{path}" can\'t be read ({error}); `icons usage add` makes it again') from error
     if not is_whole or tensors.keys() != _TENSORS:
         raise ShardError(f'"{path}" does not match its receipt; `icons usage add` makes it again')
@@ -187,7 +184,7 @@ def read_known_screens(
     for path in look_paths(folder.looks_of(key)):
         try:
             has_crops, seen, failures = _read_receipt(path)
-        except _DAMAGES:
+        except DAMAGES:
             path.unlink()
             continue
         known_seen.update(seen if has_crops or not with_crops else ())

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from indexer.errors import IconsError
-from indexer.languages.words import normalise, printable
+from indexer.languages.words import first_few, normalise, printable
 from indexer.library.bundled import bundled
 from indexer.library.named import read_list, text_of
 from indexer.reports.terminal import Progress
@@ -146,10 +146,6 @@ def target_set(engine: SearchEngine, name: str) -> str:
     return first
 
 
-_SHOWN = 20
-"""Names that no set has, in an error."""
-
-
 def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]) -> list[Name]:
     """The icons that are to be mapped, each once: those of a list, or all of some sets.
 
@@ -173,9 +169,7 @@ def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]
         near = known.nearest(Reference(0, 0, "iconify", *one, text=one.key))
         unknown.append(f'{one.set} has no icon "{one.name}"' + (f" (near: {near.text})" if near else ""))
     if unknown:
-        raise IconsError(
-            "; ".join(unknown[:_SHOWN]) + (f"; and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else "")
-        )
+        raise IconsError(first_few(unknown, most=20, between="; "))
     return names
 
 

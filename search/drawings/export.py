@@ -45,11 +45,6 @@ if TYPE_CHECKING:
     from indexer.reports.terminal import Progress
     from search.engine import SearchEngine
 
-_DATE = (1980, 1, 1, 0, 0, 0)
-"""The first that a zip can state."""
-_READABLE = 0o644 << 16
-
-
 Kind = Literal["zip", "sprite", "iconify", "font", "react"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LICENCES, COLLECTION = "LICENCES.md", "collection.json"
@@ -99,8 +94,8 @@ class Exported:
         written = io.BytesIO()
         with zipfile.ZipFile(written, "w") as archive:
             for name in sorted(self.files):
-                entry = zipfile.ZipInfo(f"{self.name}/{name}", _DATE)
-                entry.external_attr = _READABLE
+                entry = zipfile.ZipInfo(f"{self.name}/{name}", (1980, 1, 1, 0, 0, 0))  # the first that a zip can state
+                entry.external_attr = 0o644 << 16
                 entry.create_system = 3  # the same on every system
                 archive.writestr(entry, self.files[name], zipfile.ZIP_DEFLATED, compresslevel=9)
         return written.getvalue()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 
 from indexer.errors import ExportError, IconsError, RenderError, SourceError, UnknownIconError
+from indexer.languages.words import counted, first_few
 from indexer.rendering.render import svg_document
 from indexer.rendering.styles import Box, box_of, group_root
 from search.drawings.clean import SVG, clean_tree, set_apart
@@ -20,8 +21,6 @@ from search.showing.sheets import kind_of
 if TYPE_CHECKING:
     from indexer.reports.terminal import Progress
     from search.engine import SearchEngine
-
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +94,7 @@ def _find(
 
 def keys_of(left_out: Sequence[LeftOut]) -> str:
     """Name the first few; reasons may name files of this machine."""
-    named = ", ".join(one.key for one in left_out[:_SHOWN])
-    return f"{named} and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else named
+    return first_few([one.key for one in left_out])
 
 
 def refuse_left_out(left_out: Sequence[LeftOut]) -> None:
@@ -106,10 +104,10 @@ def refuse_left_out(left_out: Sequence[LeftOut]) -> None:
         ExportError: it would; the message names the first three and why.
     """
     if left_out:
-        named = "; ".join(f'"{one.key}": {one.reason}' for one in left_out[:_SHOWN])
-        more = f"; and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else ""
-        count = "an icon" if len(left_out) == 1 else f"{len(left_out):,} icons"
-        raise ExportError(f"{count} can't be exported so, --skip-unreadable leaves out: {named}{more}")
+        named = first_few([f'"{one.key}": {one.reason}' for one in left_out], between="; ")
+        raise ExportError(
+            f"{counted(len(left_out), 'icon')} can't be exported so, --skip-unreadable leaves out: {named}"
+        )
 
 
 _OF_DOCUMENT = frozenset(("xmlns", "viewBox", "width", "height", "x", "y", "version", "baseProfile", "id"))

@@ -1,6 +1,5 @@
 """An icon as path data alone, and its strokes and size, read and changed."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from xml.etree import ElementTree
 
@@ -13,7 +12,6 @@ _GROUPS = frozenset(("svg", "g", "a"))
 _UNDRAWN = frozenset(("title", "desc", "defs", "linearGradient", "radialGradient", "clipPath", "mask", "symbol"))
 _REACHING = ("transform", "filter", "mask", "clip-path")
 """Attributes by which a shape is not as its own numbers say."""
-_SPACE = re.compile(r"\s+")
 _NUMBERS = ("x", "y", "width", "height", "rx", "ry", "cx", "cy", "r", "x1", "y1", "x2", "y2")
 _SIDES = {"circle": ("r",), "ellipse": ("rx", "ry"), "rect": ("width", "height")}
 """What of a shape makes it nothing where it is 0."""
@@ -51,7 +49,7 @@ def _shapes(element: ElementTree.Element, inherited: Mapping[str, str], key: str
 
 def _data(element: ElementTree.Element, key: str) -> str:
     if element.tag == "path":
-        return _SPACE.sub(" ", element.get("d", "")).strip()
+        return " ".join(element.get("d", "").split())
     numbers = {name: _read(element.attrib[name], key) for name in _NUMBERS if element.get(name, "auto") != "auto"}
     points = {"points": element.get("points", "").strip()} if element.tag.startswith("poly") else {}
     if (min((numbers.get(side, 0) for side in _SIDES.get(element.tag, ())), default=1) <= 0) or not all(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from indexer.languages.words import first_few
 from indexer.rendering.styles import Box
 from search.linting.drawing import BLACK, IMPLICIT, Drawing
 from search.linting.findings import (
@@ -164,8 +165,7 @@ _CURRENT = "currentColor"
 
 
 def _spell(paint: tuple[str, ...]) -> str:
-    shown = " and ".join(paint[:3])
-    return f"{shown} and {len(paint) - 3} more" if len(paint) > 3 else shown
+    return first_few(paint, between=" and ")
 
 
 def _paint(drawing: Drawing) -> tuple[str, ...] | None:

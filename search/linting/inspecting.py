@@ -178,10 +178,6 @@ def _batched(at_once: Callable[..., Iterable[Any]], encode: Callable[[Any], Any]
 
 GRID = 128
 """Side of a mask: five pixels a unit of an icon of 24."""
-Masks = NDArray[np.uint8]
-"""Packed, a bit a pixel: (n, GRID, GRID / 8)."""
-Boxes = NDArray[np.float32]
-"""(n, 4): left, top, right and bottom of the ink as shares of the canvas; all 0 where there is none."""
 _HALF = 128
 """Of 255: darkest ink counts as 255, so a pale icon is measured as a black one."""
 _CHUNK = 64
@@ -207,8 +203,10 @@ class Inspection:
     """Icons of one set; arrays have a row for each, all zero where nothing could be drawn."""
 
     icons: Sequence[Icon]
-    masks: Masks
-    boxes: Boxes
+    masks: NDArray[np.uint8]
+    """Where the ink is: packed, a bit a pixel, (n, GRID, GRID / 8)."""
+    boxes: Floats
+    """(n, 4): left, top, right and bottom of the ink as shares of the canvas; all 0 where there is none."""
     drawn: NDArray[np.int64]
     """A digest of the pixels: those that show the same have the same; 0 where nothing could be drawn."""
     vectors: Floats

@@ -75,7 +75,6 @@ def check(ids: Sequence[str], *, where: str = "") -> None:
 
 FILE_NAME = ".iconslint"
 _MOST_BYTES = 1_000_000
-_FORM = '[accept], then rule = ["name", "pattern-*"]'
 
 
 @dataclass(slots=True)
@@ -132,7 +131,8 @@ def _read(file: Path) -> Mapping[str, tuple[str, ...]]:
     try:
         stated = from_plain(_File, tomllib.loads(read_regular(file, limit=_MOST_BYTES).decode("utf-8")))
     except (OSError, SourceError, ValueError, RecursionError) as error:
-        raise IconsError(f'"{file}" can\'t be read ({error}); it is TOML: {_FORM}') from error
+        form = '[accept], then rule = ["name", "pattern-*"]'
+        raise IconsError(f'"{file}" can\'t be read ({error}); it is TOML: {form}') from error
     check(list(stated.accept), where=f'"{file}": ')
     return stated.accept
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, spread_of
+from indexer.languages.words import first_few
 from search.linting.findings import Group, Rule, Violation
 from search.linting.inspecting import GRID
 
@@ -44,9 +45,8 @@ def find_identical(group: Group) -> Iterator[Violation]:
         drawings = {(one.digest if "iconify" in one.kind else row): row for row, one in reversed(addresses.items())}
         alike = sorted(drawings.values())
         if len(alike) > 1:
-            names = ", ".join(group.seen.icons[row].file.label for row in alike[:4])
-            more = f" and {len(alike) - 4} more" if len(alike) > 4 else ""
-            yield Violation(tuple(alike), f"{len(alike)} icons show the same picture: {names}{more}")
+            names = first_few([group.seen.icons[row].file.label for row in alike], most=4)
+            yield Violation(tuple(alike), f"{len(alike)} icons show the same picture: {names}")
 
 
 def _drawn_alike(group: Group) -> dict[int, list[int]]:
