@@ -9,6 +9,7 @@ Likenesses are measured in spreads of all pairs of the two sets, which makes the
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +95,17 @@ _PICTURES, _WORDS, _FUSED, _NAMES, _RIVALS = 0.8, 0.8, 1.3, 1.3, 0.3
 _ROWS_AT_ONCE = 128
 
 
+class Evidence(NamedTuple):
+    """What speaks for each icon of the target, (n targets,)."""
+
+    total: Floats
+    """Of all that speaks for it, in log-odds."""
+    pictures: Floats
+    """The likeness of the pictures alone, in spreads."""
+    words: Floats
+    """The words of the name alone, in log-odds."""
+
+
 class Target:
     """A set that stand-ins are looked for in, ready to be compared."""
 
@@ -105,10 +117,8 @@ class Target:
         self._names: Floats = np.asarray(vectors[places], np.float32)
         """What the icons of the set are called, encoded, (n, dim)."""
 
-    def compare(self, source: Side, rows: Sequence[int]) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """Evidence for each target to stand for some icons of a source set, in their order: of all that speaks for it,
-        in log-odds, of its picture alone, and of its words alone; (n targets,) each.
-        """
+    def compare(self, source: Side, rows: Sequence[int]) -> Iterator[Evidence]:
+        """What speaks for each target to stand for some icons of a source set, in their order."""
         likeness, both = spread_of(source.pictures, self.side.pictures), spread_of(source.fused, self.side.fused)
         naming, crowd = spread_of(source.pictures, self._names), _crowd(likeness, source.pictures, self.side.pictures)
         for some in in_chunks(np.asarray(rows), _ROWS_AT_ONCE):
@@ -118,8 +128,9 @@ class Target:
             # the log share of each among all of its set that look like the target
             rivals = np.float32(SPREADS) * pictures - crowd
             for n, words in enumerate(self.spoken([source.rows[row].words for row in some.tolist()])):
-                evidence = _PICTURES * pictures[n] + _WORDS * words + _FUSED * fused[n]
-                yield np.asarray(evidence + _NAMES * names[n] + _RIVALS * rivals[n], np.float32), pictures[n], words
+                total = _PICTURES * pictures[n] + _WORDS * words + _FUSED * fused[n]
+                total = np.asarray(total + _NAMES * names[n] + _RIVALS * rivals[n], np.float32)
+                yield Evidence(total, pictures[n], words)
 
     def spoken(self, names: Sequence[str]) -> Iterator[Floats]:
         """Evidence of names as queries, (n targets,) each, in log-odds."""

@@ -5,7 +5,7 @@ import os
 import re
 import stat
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -17,6 +17,8 @@ from indexer.library.named import read_named, write_result
 from indexer.sources.records import read_regular
 from search.drawings.frameworks import AS_IT_IS, Look
 from search.drawings.kinds import (
+    Chosen,
+    Drawing,
     LeftOut,
     Made,
     Material,
@@ -124,13 +126,8 @@ def export(
     icons, left_out, remarks = read_chosen(engine, collection.icons, progress)
     bitmaps = [icon for icon in icons if not icon.is_svg] if kind == "zip" else []
     taken = [icon for icon in icons if icon.is_svg or kind != "zip"]
-    drawn, undrawn = drawings(taken, options.look, shared=kind != "zip")
+    drawn, undrawn = _drawn(taken, kind, options.look, progress)
     left_out += undrawn
-    if kind == "font":
-        from search.drawings.web_font import make_font, outlined, place
-
-        drawn, unshaped = outlined(drawn, progress)
-        left_out += unshaped
     if not options.skip_unreadable:
         refuse_left_out(left_out)
     found = {icon.key: icon.hit for icon in (*(one.icon for one in drawn), *bitmaps)}
@@ -141,13 +138,12 @@ def export(
     terms = terms_of(hits, show=engine.show, text_of=engine.licence_text)
     material = Material(plain_name(collection.name), drawn, bitmaps, terms, options.prefix, options.look.size)
     if kind == "font":
+        from search.drawings.web_font import make_font, place
+
         collection = replace(collection, code_points=place(keys, collection.code_points))
         made = make_font(material, collection.code_points)
     else:
         made = _MAKERS[kind](material)
-    still = [LeftOut(hit.key, "stands still") for hit in hits if hit.animated and kind == "font"]
-    if still:
-        remarks.append(f"stand still in a font, and move in every other export: {keys_of(still)}")
     files = {**made.files, LICENCES: licence_file(terms, name=collection.name).encode()}
     files[COLLECTION] = collection.as_file(
         {key: made.facts.get(key, {}) for key in keys}, kind=kind, files=sorted([*files, COLLECTION])
@@ -162,6 +158,19 @@ def export(
         remarks=(*remarks, *made.remarks, *warnings_of(terms)),
         licences=licences_summed_up(hits),
     )
+
+
+def _drawn(
+    icons: Sequence[Chosen], kind: Kind, look: Look, progress: "Progress"
+) -> tuple[list[Drawing], list[LeftOut]]:
+    """Take icons apart as a kind needs them, a font as outlines; those that can't be, with the reason."""
+    drawn, left_out = drawings(icons, look, shared=kind != "zip")
+    if kind == "font":
+        from search.drawings.web_font import outlined
+
+        drawn, unshaped = outlined(drawn, progress)
+        left_out += unshaped
+    return drawn, left_out
 
 
 _MAKERS: Mapping[str, Callable[[Material], Made]] = {

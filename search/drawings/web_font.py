@@ -30,6 +30,7 @@ from picosvg.svg_transform import Affine2D
 from picosvg.svg_types import SVGPath
 
 from indexer.errors import ExportError, RenderError
+from indexer.languages.words import first_few
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import draw
 from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, element, names_of, spelt, whole_svg
@@ -83,7 +84,10 @@ def make_font(material: Material, points: Mapping[str, int]) -> Made:
         f"{name}.css": css.encode(),
         "icons.html": gallery(name, use=use, tiles=tiles, stylesheet=f"{name}.css"),
     }
-    remarks = [f"use: {use} with {name}.css; icons.html shows all"]
+    remarks = []
+    if still := [icon.hit.key for icon in icons if icon.hit.animated]:
+        remarks.append(f"stand still in a font, and move in every other export: {first_few(still)}")
+    remarks.append(f"use: {use} with {name}.css; icons.html shows all")
     coloured = [one.icon.key for one in material.drawn if one.colour]
     if coloured:
         n_lost = "1 icon loses its colour" if len(coloured) == 1 else f"{len(coloured):,} icons lose their colour"
