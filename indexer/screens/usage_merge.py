@@ -12,7 +12,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,7 @@ from indexer.merging.facets import read_array
 from indexer.merging.manifest import Curve, Manifest, fit, pictures_of_nothing, spread
 from indexer.merging.vector_index import VectorIndex, build_recommended, fp32_chunks
 from indexer.rendering.draw_pool import DrawPool
-from indexer.screens.files import FileFacts, UsageFolder, UsageGeneration
+from indexer.screens.files import FileFacts, Placed, UsageFolder, UsageGeneration
 from indexer.screens.located import crops
 from indexer.screens.looks import (
     FORMAT,
@@ -74,16 +74,10 @@ def merge_usage(folder: UsageFolder, key: LookKey, content: UsageContent, *, kee
     """
     with folder.next_generation(keeps_before=keep_before) as built:
         looks, vectors = _gather(folder, key, content, built)
-        screens = {look.digest: row for row, look in enumerate(looks)}
-        places = []
-        for facts in content.files:
-            screen = screens.get(bytes.fromhex(facts.digest or ""))
-            places.append((facts.path, screen, _reason(facts, content.failures) if screen is None else None))
-        if n_missing := sum(screen is None and reason is None for _, screen, reason in places):
-            raise LibraryError(f"{n_missing} screenshots have neither a look nor a reason; run `icons usage add`")
-        built.places.write_text("".join(f"{json.dumps(place)}\n" for place in places), "utf-8")
-        indexed = {screen for _, screen, _ in places if screen is not None}
-        n_failed = sum(reason is not None for _, _, reason in places)
+        places = _placed(content, {look.digest: row for row, look in enumerate(looks)})
+        built.places.write_text("".join(f"{json.dumps(astuple(place))}\n" for place in places), "utf-8")
+        n_indexed = len({place.screen for place in places} - {None})
+        n_failed = sum(place.screen is None for place in places)
         manifest = UsageManifest(
             number=built.number,
             format=FORMAT,
@@ -97,8 +91,8 @@ def merge_usage(folder: UsageFolder, key: LookKey, content: UsageContent, *, kee
             same=content.same,
             counts=UsageCounts(
                 found=len(places),
-                indexed=len(indexed),
-                duplicate=len(places) - len(indexed) - n_failed,
+                indexed=n_indexed,
+                duplicate=len(places) - n_indexed - n_failed,
                 failed=n_failed,
                 icons=sum(len(look.scores) for look in looks),
                 drawings=len(vectors),
@@ -108,6 +102,21 @@ def merge_usage(folder: UsageFolder, key: LookKey, content: UsageContent, *, kee
         )
         write_manifest(built, manifest)
     return manifest
+
+
+def _placed(content: UsageContent, screens: Mapping[bytes, int]) -> list[Placed]:
+    """What became of each file; `screens` has the row of each by its digest.
+
+    Raises:
+        LibraryError: of one that is not known.
+    """
+    places = []
+    for facts in content.files:
+        screen = screens.get(bytes.fromhex(facts.digest or ""))
+        places.append(Placed(facts.path, screen, _reason(facts, content.failures) if screen is None else None))
+    if n_missing := sum(place.screen is None and place.reason is None for place in places):
+        raise LibraryError(f"{n_missing} screenshots have neither a look nor a reason; run `icons usage add`")
+    return places
 
 
 def _gather(

@@ -102,10 +102,8 @@ def scan(text: str, *, path: str, project: Project) -> Scanned:
     code = parse(text, path)
     unknown = {one.module for one in code.imports} - modules().keys()
     found = list(names_in(code, {one: project.components_of(one, Path(path).parent) for one in unknown}))
-    starts, is_test = (
-        [len(text) - len(text.lstrip("\ufeff")), *(end.end() for end in re.finditer("\n", text))],
-        bool(_TEST.search(path)),
-    )
+    is_test = bool(_TEST.search(path))
+    starts = [len(text) - len(text.lstrip("\ufeff")), *(end.end() for end in re.finditer("\n", text))]
 
     def placed(one: Reference) -> Reference:
         line = bisect_right(starts, one.start)
@@ -257,14 +255,11 @@ def _ligature(text: Text) -> Iterator[Reference]:
         style = (font[2] or "") if font else ""
         spelt, end = text.text.replace("_", "-"), tables()["ends"]["symbols"].get(style, "")
         # This font draws outlines without a style; Iconify has one icon where an outline is the same.
-        readings = [
-            ("material-symbols", f"{spelt}{end}") for end in dict.fromkeys((f"-outline{end}", end, "-outline", ""))
-        ]
+        ends = dict.fromkeys((f"-outline{end}", end, "-outline", ""))
+        readings = [("material-symbols", f"{spelt}{one}") for one in ends]
         if font is None or font[1] == "icons":
-            readings[:0] = [
-                ("ic", f"{tables()['ends']['icons'].get(style, 'baseline')}-{spelt}"),
-                ("ic", f"baseline-{spelt}"),
-            ]
+            begin = tables()["ends"]["icons"].get(style, "baseline")
+            readings = [("ic", f"{begin}-{spelt}"), ("ic", f"baseline-{spelt}"), *readings]
         yield Reference(text.start, text.end, "ligature", *readings[0], tuple(readings[1:]))
 
 
