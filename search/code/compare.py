@@ -25,8 +25,6 @@ from search.ranking.order import stand_ins
 from search.ranking.parsing import parse_query
 from search.ranking.retrieve import question_of_words
 
-_NAMES_AT_ONCE = 256
-
 
 @dataclass(frozen=True, slots=True)
 class Side:
@@ -112,7 +110,7 @@ class Target:
     def __init__(self, opened: Opened, side: Side) -> None:
         self._opened, self.side = opened, side
         names, places = np.unique([row.words for row in side.rows], return_inverse=True)
-        some_names = in_chunks(names.tolist(), _NAMES_AT_ONCE)
+        some_names = in_chunks(names.tolist(), 256)
         vectors = np.concatenate([opened.encoder.encode_many_words(some) for some in some_names])
         self._names: Floats = np.asarray(vectors[places], np.float32)
         """What the icons of the set are called, encoded, (n, dim)."""

@@ -231,7 +231,6 @@ def files_below(place: Path) -> Iterator[Path]:
 
 _MOST_BYTES_OF_MODULES = 20_000_000
 _MOST_FILES = 20_000
-_PASSES_ON = re.compile(rb"\bexport\s*\*")
 
 
 def file_of(path: str) -> Path | None:
@@ -257,9 +256,8 @@ def exports_from(
         except (OSError, SourceError):
             lost.append(file.name)
             continue
-        code = (
-            parse(content.decode(errors="replace"), file.name) if not is_own or _PASSES_ON.search(content) else Code()
-        )
+        passes_on = re.search(rb"\bexport\s*\*", content)
+        code = parse(content.decode(errors="replace"), file.name) if passes_on or not is_own else Code()
         names |= code.exports
         lost += [file.name] if code.is_given_up else []
         for module in {one.module: None for one in code.imports if one.form == "export" and one.whole == "*"}:

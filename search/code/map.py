@@ -5,9 +5,7 @@ is marked doubtful stays so; one whose mark was taken away, or whose target is a
 person chose. An empty target says that nothing stands for it.
 """
 
-import base64
 import csv
-import hashlib
 import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +26,7 @@ from search.code.names import Reference
 from search.drawings.frameworks import iconify_sets
 from search.engine import SearchEngine
 from search.generation.opened import Opened
-from search.showing.sheets import data_uri, shown
+from search.showing.sheets import data_uri, script_digest, shown
 
 
 class Name(NamedTuple):
@@ -318,7 +316,7 @@ def mapping_page(mapped: Mapped, pictures_of: Callable[[Sequence[int]], Iterable
     page = bundled("references/mapping.html").read_text("utf-8")
     script = page.partition("<script>")[2].partition("</script>")[0]
     values = {
-        "digest": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
+        "digest": script_digest(script),
         "title": shown(f"{sets} to {mapped.to}"),
         "n": f"{len(ordered):,}",
         "n_doubtful": str(len(mapped.doubtful)),

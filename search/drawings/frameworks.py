@@ -360,9 +360,6 @@ GLOBALS = frozenset((
 ))  # fmt: skip
 """What a script would miss if an icon took its name: such an icon is called MapIcon."""
 _BETWEEN = re.compile(r"[^A-Za-z0-9]+")
-_WEIGHT = re.compile(r"(.+)-(thin|light|bold|fill|duotone)")
-_HEROICON = re.compile(r"(.+?)(?:-(16|20))?-solid")
-_AFTER_DIGIT = re.compile(r"(?<=[0-9])[a-z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,7 +410,7 @@ def exported(icon: NamedIcon, framework: Framework) -> Export:
         )
     spelt = capitals(base)
     if framework.family == "heroicons":
-        spelt = _AFTER_DIGIT.sub(lambda letter: letter[0].upper(), spelt)  # `squares-2x2` -> `Squares2X2`
+        spelt = re.sub("(?<=[0-9])[a-z]", lambda letter: letter[0].upper(), spelt)  # `squares-2x2` -> `Squares2X2`
     return Export(framework.module.format(folder), framework.spelling.format(spelt), weight, folder)
 
 
@@ -425,9 +422,10 @@ def _place(icon: NamedIcon, family: str) -> tuple[str, str, str | None]:
     around, name, folder, weight = folders(icon), icon.name, "", None
     if family == "tabler" and icon.set.startswith("@") and "filled" in around:
         name = f"{name}-filled"  # as Iconify calls them
-    elif family == "phosphor" and (found := _WEIGHT.fullmatch(name)):
+    elif family == "phosphor" and (found := re.fullmatch("(.+)-(thin|light|bold|fill|duotone)", name)):
         name, weight = found[1], found[2]
-    elif family == "heroicons" and (found := _HEROICON.fullmatch(name)):  # Iconify tells them apart by the name's end
+    elif family == "heroicons" and (found := re.fullmatch("(.+?)(?:-(16|20))?-solid", name)):
+        # Iconify tells them apart by the name's end
         name, folder = found[1], f"{found[2] or 24}/solid"
     elif family == "heroicons":
         size = next((size for size in ("16", "20") if size in around), "24")

@@ -150,7 +150,6 @@ def _parsed(text: str) -> Any:
 
 _WORD = re.compile(r"[a-z0-9]+")
 _BETWEEN = re.compile(r"[\s_-]+")
-_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST_NAME = 100
 _RESERVED = frozenset(("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))))
 """What no file may be called on Windows."""
@@ -158,7 +157,8 @@ _RESERVED = frozenset(("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("
 
 def plain_name(text: str) -> str:
     """Spell a text in small Latin letters, digits and hyphens, beginning with a letter; "icon" where none is left."""
-    in_latin = "-".join(map(_in_latin, _BETWEEN.split(_HUMPS.sub("-", text))))
+    parts = _BETWEEN.split(re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", text))
+    in_latin = "-".join(map(_in_latin, parts))
     name = "-".join(_WORD.findall(in_latin))[:_LONGEST_NAME].strip("-")
     if not name or name in _RESERVED:
         return f"icon-{name}".strip("-")
