@@ -25,7 +25,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from indexer.arrays import Halves, Ids, Mask, Positions, distinct
-from indexer.errors import ShardError
+from indexer.errors import ShardError, reading
 from indexer.library.durable import write_file
 from indexer.library.foreign import folders_in, from_json
 
@@ -217,20 +217,15 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
     Raises:
         ShardError: the file is damaged, or belongs to another encoder.
     """
-    try:
+    with reading(f'shard "{path}"', ADVICE, ShardError, damages=DAMAGES):
         receipt, tensors = _open(path)
         ids, vectors, contents = tensors["ids"], tensors["vectors"], tensors.get("contents")
-        kind, owner, failures = (
-            KINDS[receipt["kind"]],
-            receipt["fingerprint"],
-            read_reasons(receipt, tensors["failed"].tolist()),
-        )
+        kind, owner = KINDS[receipt["kind"]], receipt["fingerprint"]
+        failures = read_reasons(receipt, tensors["failed"].tolist())
         whole = len(ids) == int(receipt["count"]) and _content_hash(tensors) == receipt["sha256"]
         whole &= receipt.get("failures_sha256") in (None, _failures_hash(failures))  # older shards have none
         whole &= receipt.get("contents_sha256") == (None if contents is None else _sum(contents))
         whole &= contents is None or len(contents) == len(ids) + len(failures)
-    except DAMAGES as error:
-        raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
     if not whole or owner != fingerprint:
         what = "does not match its receipt" if owner == fingerprint else f'belongs to encoder "{owner}"'
         raise ShardError(f'shard "{path}" {what}; {ADVICE}')
@@ -356,11 +351,9 @@ def read_finished(path: Path) -> Finished:
     Raises:
         ShardError: the file is damaged.
     """
-    try:
+    with reading(f'shard "{path}"', ADVICE, ShardError, damages=DAMAGES):
         found = path.stat()
         return _remembered(path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
-    except DAMAGES as error:
-        raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
 
 
 @cache

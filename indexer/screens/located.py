@@ -15,8 +15,9 @@ from PIL import Image
 
 from indexer.arrays import Floats, Pixels, in_chunks
 from indexer.encoders.query_encoder import QueryEncoder, Tower
-from indexer.errors import IconsError
+from indexer.errors import IconsError, reading
 from indexer.library.bundled import bundled
+from indexer.library.shards import DAMAGES
 from indexer.process import cores
 from indexer.screens.boxes import NO_BOXES, Boxes, rim, without_overlaps
 from indexer.sources.records import content_digest
@@ -48,10 +49,8 @@ class Detector:
             IconsError: the folder holds none that can be read.
         """
         folder = folder or bundled("detector")
-        try:
+        with reading(f'detector "{folder}"', "install icons again", IconsError, damages=RuntimeError):
             self._net = Tower(folder / GRAPH, threads=0)
-        except RuntimeError as error:
-            raise IconsError(f'detector "{folder}" can\'t be read ({error}); install icons again') from error
 
     def detect(self, pixels: Pixels, *, least_score: float = 0.05) -> Boxes:
         """Find icons in a picture, RGB (height, width, 3): boxes of this score and more, best first."""
@@ -144,16 +143,13 @@ def read_judge(fingerprint: str | None, folder: Path | None = None) -> Judge:
     Raises:
         IconsError: the file can't be read.
     """
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
     path = (folder or bundled("detector")) / WEIGHTS
-    try:
-        with safe_open(path, "numpy") as file:
-            facts = json.loads(file.metadata()["facts"])
-            kind = WITH_ENCODER if fingerprint == facts["fingerprint"] else ALONE
-            tensors = {name: file.get_tensor(f"{kind}.{name}") for name in Judge._fields[1:]}
-    except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
-        raise IconsError(f'"{path}" can\'t be read ({error}); install icons again') from error
+    with reading(f'"{path}"', "install icons again", IconsError, damages=DAMAGES), safe_open(path, "numpy") as file:
+        facts = json.loads(file.metadata()["facts"])
+        kind = WITH_ENCODER if fingerprint == facts["fingerprint"] else ALONE
+        tensors = {name: file.get_tensor(f"{kind}.{name}") for name in Judge._fields[1:]}
     return Judge(threshold=float(facts["thresholds"][kind]), **tensors)
 
 

@@ -21,7 +21,7 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 from indexer.arrays import Floats, Halves, Ids
-from indexer.errors import IconsError, LibraryError, ShardError
+from indexer.errors import IconsError, LibraryError, ShardError, reading
 from indexer.library.durable import Files, bytes_on_disk, differences, write_file
 from indexer.library.folder import Library, Number, read_manifest, require
 from indexer.library.foreign import Count, FileName, Name, from_json
@@ -145,15 +145,13 @@ def read_looks(path: Path, *, key: LookKey) -> LookShard:
     Raises:
         ShardError: it is damaged, or of another encoder or detector.
     """
-    try:
+    with reading(f'"{path}"', "`icons usage add` makes it again", ShardError, damages=DAMAGES):
         with safe_open(path, framework="numpy") as file:
             receipt = file.metadata()
             tensors: Tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no dict)
         is_whole = receipt["sha256"] == _content_hash(tensors) and receipt["key"] == str(key)
         failures = read_reasons(receipt, _digests(tensors.pop("failed")))
         shard = LookShard(tensors, failures, from_json(bool, receipt["crops"]))
-    except DAMAGES as error:
-        raise ShardError(f'"{path}" can\'t be read ({error}); `icons usage add` makes it again') from error
     if not is_whole or tensors.keys() != _TENSORS:
         raise ShardError(f'"{path}" does not match its receipt; `icons usage add` makes it again')
     return shard

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from indexer.errors import ExportError, IconsError, SourceError
+from indexer.errors import ExportError, IconsError, SourceError, reading
 from indexer.library.durable import folder_aside, put_back, write_file
 from indexer.library.foreign import from_plain, parsed
 from indexer.library.named import read_named, write_result
@@ -241,12 +241,10 @@ def earlier_code_points(place: Path) -> Mapping[str, int]:
     """Code points that an earlier export in a folder or zip gave; none where there is no such export."""
     put_back(Path(os.path.realpath(place)))
     if zipfile.is_zipfile(place):
-        try:
-            with zipfile.ZipFile(place) as archive:
-                found = [one for one in archive.infolist() if one.filename.endswith(f"/{COLLECTION}")]
-                content = archive.read(found[0]) if found and found[0].file_size <= MAX_BYTES else None
-        except (zipfile.BadZipFile, RuntimeError, OSError) as error:
-            raise ExportError(f'"{place}" can\'t be read ({error}); take it away, or choose another --out') from error
+        advice, damages = "take it away, or choose another --out", (zipfile.BadZipFile, RuntimeError, OSError)
+        with reading(f'"{place}"', advice, ExportError, damages=damages), zipfile.ZipFile(place) as archive:
+            found = [one for one in archive.infolist() if one.filename.endswith(f"/{COLLECTION}")]
+            content = archive.read(found[0]) if found and found[0].file_size <= MAX_BYTES else None
     else:
         manifest = place / COLLECTION
         content = read_named(manifest, limit=MAX_BYTES) if manifest.is_file() else None
