@@ -100,7 +100,7 @@ class UnreachableError(LibraryError):
 
 
 @contextmanager
-def reading(
+def explain_unreadable(
     what: object,
     advice: str,
     kind: type[IconsError] = LibraryError,

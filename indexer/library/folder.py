@@ -30,7 +30,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
-from indexer.errors import IconsError, LibraryError, UnsupportedError, reading
+from indexer.errors import IconsError, LibraryError, UnsupportedError, explain_unreadable
 from indexer.library.durable import (
     Files,
     describe_file,
@@ -165,7 +165,7 @@ def read_manifest(
     Raises:
         LibraryError: it is missing, not whole, or refused; `advice` says what mends that.
     """
-    with reading(f'"{generation.manifest}"', advice):
+    with explain_unreadable(f'"{generation.manifest}"', advice):
         facts = parsed(generation.manifest.read_bytes())
         check(facts)
         return from_signed(kind, facts)

@@ -25,7 +25,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from indexer.arrays import Halves, Ids, Mask, Positions, distinct
-from indexer.errors import ShardError, reading
+from indexer.errors import ShardError, explain_unreadable
 from indexer.library.durable import write_file
 from indexer.library.foreign import folders_in, from_json
 
@@ -217,7 +217,7 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
     Raises:
         ShardError: the file is damaged, or belongs to another encoder.
     """
-    with reading(f'shard "{path}"', ADVICE, ShardError, damages=DAMAGES):
+    with explain_unreadable(f'shard "{path}"', ADVICE, ShardError, damages=DAMAGES):
         receipt, tensors = _open(path)
         ids, vectors, contents = tensors["ids"], tensors["vectors"], tensors.get("contents")
         kind, owner = KINDS[receipt["kind"]], receipt["fingerprint"]
@@ -351,7 +351,7 @@ def read_finished(path: Path) -> Finished:
     Raises:
         ShardError: the file is damaged.
     """
-    with reading(f'shard "{path}"', ADVICE, ShardError, damages=DAMAGES):
+    with explain_unreadable(f'shard "{path}"', ADVICE, ShardError, damages=DAMAGES):
         found = path.stat()
         return _remembered(path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
 

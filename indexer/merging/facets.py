@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Numbers
-from indexer.errors import LibraryError
+from indexer.errors import explain_unreadable
 from indexer.languages.words import CORNERS, LOOKS, asked_style, normalise_tag, stated_look, with_look
 from indexer.library.folder import Generation
 from indexer.library.shards import FLAGS, NOT_KNOWN, Ink
@@ -206,10 +206,8 @@ def count_traits(generation: Generation) -> dict[str, int]:
     Raises:
         LibraryError: its facets can't be read.
     """
-    try:
+    with explain_unreadable(f'"{generation.facets}"', "`icons index` builds a new one"):
         rows = read_array(generation.facets)
-    except (OSError, ValueError) as error:
-        raise LibraryError(f'"{generation.facets}" can\'t be read ({error}); `icons index` builds a new one') from error
     coloured, animated = rows["coloured"], rows["animated"]
     return {
         "coloured": int((coloured == 1).sum()),

@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from indexer.errors import SourceError, reading
+from indexer.errors import SourceError, explain_unreadable
 from indexer.library.durable import write_file
 from indexer.library.folder import GenerationFolder, Generations, Library
 from indexer.library.foreign import Absolute, Count, Location, below, from_json
@@ -75,7 +75,7 @@ def read_shots(folder: UsageFolder) -> Shots:
     """
     if not folder.settings.is_file():
         return Shots()
-    with reading(f'"{folder.settings}"', "delete it, and give `icons usage add` the screenshots again"):
+    with explain_unreadable(f'"{folder.settings}"', "delete it, and give `icons usage add` the screenshots again"):
         return from_json(Shots, folder.settings.read_bytes())
 
 
@@ -193,7 +193,7 @@ def read_places(generation: UsageGeneration) -> list[Placed]:
     Raises:
         LibraryError: it can't be read.
     """
-    with reading(f'"{generation.places}"', "`icons usage add` builds a new one"):
+    with explain_unreadable(f'"{generation.places}"', "`icons usage add` builds a new one"):
         return [from_json(Placed, line) for line in generation.places.read_bytes().splitlines()]
 
 

@@ -15,7 +15,7 @@ from PIL import Image
 
 from indexer.arrays import Floats, Pixels, in_chunks
 from indexer.encoders.query_encoder import QueryEncoder, Tower
-from indexer.errors import IconsError, reading
+from indexer.errors import IconsError, explain_unreadable
 from indexer.library.bundled import bundled
 from indexer.library.shards import DAMAGES
 from indexer.process import cores
@@ -49,7 +49,7 @@ class Detector:
             IconsError: the folder holds none that can be read.
         """
         folder = folder or bundled("detector")
-        with reading(f'detector "{folder}"', "install icons again", IconsError, damages=RuntimeError):
+        with explain_unreadable(f'detector "{folder}"', "install icons again", IconsError, damages=RuntimeError):
             self._net = Tower(folder / GRAPH, threads=0)
 
     def detect(self, pixels: Pixels, *, least_score: float = 0.05) -> Boxes:
@@ -146,7 +146,10 @@ def read_judge(fingerprint: str | None, folder: Path | None = None) -> Judge:
     from safetensors import safe_open
 
     path = (folder or bundled("detector")) / WEIGHTS
-    with reading(f'"{path}"', "install icons again", IconsError, damages=DAMAGES), safe_open(path, "numpy") as file:
+    with (
+        explain_unreadable(f'"{path}"', "install icons again", IconsError, damages=DAMAGES),
+        safe_open(path, "numpy") as file,
+    ):
         facts = json.loads(file.metadata()["facts"])
         kind = WITH_ENCODER if fingerprint == facts["fingerprint"] else ALONE
         tensors = {name: file.get_tensor(f"{kind}.{name}") for name in Judge._fields[1:]}

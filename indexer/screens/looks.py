@@ -21,7 +21,7 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 from indexer.arrays import Floats, Halves, Ids
-from indexer.errors import IconsError, LibraryError, ShardError, reading
+from indexer.errors import IconsError, LibraryError, ShardError, explain_unreadable
 from indexer.library.durable import Files, bytes_on_disk, differences, write_file
 from indexer.library.folder import Library, Number, read_manifest, require
 from indexer.library.foreign import Count, FileName, Name, from_json
@@ -145,7 +145,7 @@ def read_looks(path: Path, *, key: LookKey) -> LookShard:
     Raises:
         ShardError: it is damaged, or of another encoder or detector.
     """
-    with reading(f'"{path}"', "`icons usage add` makes it again", ShardError, damages=DAMAGES):
+    with explain_unreadable(f'"{path}"', "`icons usage add` makes it again", ShardError, damages=DAMAGES):
         with safe_open(path, framework="numpy") as file:
             receipt = file.metadata()
             tensors: Tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no dict)

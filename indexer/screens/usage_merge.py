@@ -9,9 +9,8 @@ lacked the icon. `lead` is by how much a picture's own vector is nearer than tha
 import hashlib
 import io
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -27,7 +26,7 @@ from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import LibraryError, RenderError, SourceError
 from indexer.library.folder import Generation, write_manifest
 from indexer.library.shards import Failed
-from indexer.merging.facets import read_array
+from indexer.merging.facets import read_array, reading
 from indexer.merging.manifest import Curve, Manifest, fit, pictures_of_nothing, spread
 from indexer.merging.vector_index import VectorIndex, build_recommended, fp32_chunks
 from indexer.rendering.draw_pool import DrawPool
@@ -198,7 +197,7 @@ def measure_sameness(generation: Generation, encoder: QueryEncoder) -> Sameness:
     """Draw some of a generation's pictures as screens show them, and fit the curves."""
     manifest = Manifest.read(generation)
     index = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
-    with closing(sqlite3.connect(f"{generation.catalog.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+    with reading(generation.catalog) as connection:
         rows = connection.execute(_PICTURES).fetchall()
     chosen = (rows[place] for place in spread(len(rows), N_DRAWN).tolist())
     drawn = list(_drawn(_Picture(image, name, PictureAddress(*address)) for image, name, *address in chosen))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from indexer.errors import ExportError, IconsError, SourceError, reading
+from indexer.errors import ExportError, IconsError, SourceError, explain_unreadable
 from indexer.library.durable import folder_aside, put_back, write_file
 from indexer.library.foreign import from_plain, parsed
 from indexer.library.named import read_named, write_result
@@ -242,7 +242,7 @@ def earlier_code_points(place: Path) -> Mapping[str, int]:
     put_back(Path(os.path.realpath(place)))
     if zipfile.is_zipfile(place):
         advice, damages = "take it away, or choose another --out", (zipfile.BadZipFile, RuntimeError, OSError)
-        with reading(f'"{place}"', advice, ExportError, damages=damages), zipfile.ZipFile(place) as archive:
+        with explain_unreadable(f'"{place}"', advice, ExportError, damages=damages), zipfile.ZipFile(place) as archive:
             found = [one for one in archive.infolist() if one.filename.endswith(f"/{COLLECTION}")]
             content = archive.read(found[0]) if found and found[0].file_size <= MAX_BYTES else None
     else:

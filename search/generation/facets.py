@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Positions, distinct, rows_by_id
-from indexer.errors import LibraryError
+from indexer.errors import explain_unreadable
 from indexer.library.folder import Generation
 from indexer.library.shards import FLAGS
 from indexer.merging.facets import NONE, ROW, SEVERAL, natural_ranks, places_by_name, read_array
@@ -83,17 +83,13 @@ class Facets(IconTable):
 
     def __init__(self, generation: Generation) -> None:
         super().__init__(generation.catalog)
-        try:
+        with explain_unreadable(f'facets of "{generation.folder}"', "`icons index` builds a new generation"):
             self.rows: NDArray[np.void] = read_array(generation.facets)
             self._pairs = {kind: read_array(getattr(generation, name)) for kind, name in SEVERAL.items()}
             self.drawings: NDArray[Any] = read_array(generation.drawings)
             """For each icon, in the order of the rows, the first picture that shows its drawing."""
             self.places = read_array(generation.places) if generation.places.exists() else None
             """For each icon, in the order of the rows, where it stands by name; older generations don't tell."""
-        except (OSError, ValueError) as error:
-            raise LibraryError(
-                f'facets of "{generation.folder}" can\'t be read ({error}); `icons index` builds a new generation'
-            ) from error
 
     def __len__(self) -> int:
         return len(self.rows)

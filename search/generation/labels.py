@@ -3,7 +3,6 @@
 import re
 import sqlite3
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.errors import IconsError, LibraryError, UnknownSetError
-from indexer.merging.facets import NONE, compared
+from indexer.errors import IconsError, UnknownSetError, explain_unreadable
+from indexer.merging.facets import NONE, compared, reading
 from indexer.sources.records import FAMILIES, family
 from search.words.codes import SetNames
 
@@ -40,13 +39,10 @@ class Labels:
         Raises:
             LibraryError: it can't be read.
         """
-        uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
         query = "SELECT value, title, n FROM labels WHERE kind = ? ORDER BY code"
-        try:
-            with closing(sqlite3.connect(uri, uri=True)) as connection:
-                rows = connection.execute(query, (kind,)).fetchall()
-        except sqlite3.Error as error:
-            raise LibraryError(f'"{path}" can\'t be read ({error}); `icons index` builds a new generation') from error
+        failing = explain_unreadable(f'"{path}"', "`icons index` builds a new generation", damages=sqlite3.Error)
+        with failing, reading(path) as connection:
+            rows = connection.execute(query, (kind,)).fetchall()
         values, titles, n = zip(*rows, strict=True) if rows else ((), (), ())
         return cls(kind, values, titles, np.array(n, np.int64))
 

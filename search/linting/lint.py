@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.errors import IconsError, RenderError, SourceError, reading
+from indexer.errors import IconsError, RenderError, SourceError, explain_unreadable
 from indexer.languages.words import counted, printable
 from indexer.library.folder import Library, require
 from indexer.library.foreign import from_plain
@@ -129,7 +129,7 @@ class _File:
 
 def _read(file: Path) -> Mapping[str, tuple[str, ...]]:
     form, damages = '[accept], then rule = ["name", "pattern-*"]', (OSError, SourceError, ValueError, RecursionError)
-    with reading(f'"{file}"', f"it is TOML: {form}", IconsError, damages=damages):
+    with explain_unreadable(f'"{file}"', f"it is TOML: {form}", IconsError, damages=damages):
         stated = from_plain(_File, tomllib.loads(read_regular(file, limit=_MOST_BYTES).decode("utf-8")))
     check(list(stated.accept), where=f'"{file}": ')
     return stated.accept

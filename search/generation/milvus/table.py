@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Positions, in_chunks
-from indexer.errors import LibraryError, UnsupportedError
+from indexer.errors import LibraryError, UnsupportedError, explain_unreadable
 from indexer.library.foreign import from_json
 from indexer.merging.facets import NONE, ROW, SEVERAL
 from indexer.merging.lexicon import Lexicon, says_all
@@ -57,12 +57,10 @@ class Facts:
         Raises:
             LibraryError: it can't be read.
         """
-        try:
+        with explain_unreadable(f'"{path}"', "delete it, and it is fetched again"):
             facts = from_json(cls, path.read_bytes())
             if missing := {kind for kind in KINDS if kind not in FIELDS} - facts.tallies.keys():
-                raise ValueError(f'it counts no "{min(missing)}"')  # noqa: TRY301
-        except (OSError, ValueError) as error:
-            raise LibraryError(f'"{path}" can\'t be read ({error}); delete it, and it is fetched again') from error
+                raise ValueError(f'it counts no "{min(missing)}"')
         return facts
 
 
