@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from importlib.metadata import version
@@ -11,7 +11,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from indexer.errors import IconsError
-from indexer.reports.terminal import Progress
+from indexer.reports.terminal import Progress, with_progress
 from search.code.files import ID, Project, code_files, family_of, spellings_of, words
 from search.code.known import KnownIcons, Nearest, slip_of
 from search.code.names import Reference, Scanned, scan, scan_file
@@ -176,13 +176,8 @@ def check(
     if not files:
         raise IconsError(f'"{places[0]}" holds no code; name the folder that your sources lie in')
     own = OwnIcons(icons, Project([*places, *filter(None, [icons])]))
-    return _checked(
-        engine,
-        own,
-        (scan_file(path, own.project) for path in files),
-        max_sets=max_sets,
-        progress=lambda n: progress("Reading", n, len(files)),
-    )
+    scans = (scan_file(path, own.project) for path in with_progress(files, "Reading", progress))
+    return _checked(engine, own, scans, max_sets=max_sets)
 
 
 def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
@@ -196,21 +191,14 @@ def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
     if kind_of(name) is None:
         raise IconsError(f'"{name}" is no file of code that is read; call it as App.tsx, index.html, style.css')
     own = OwnIcons(None, Project([Path(name)]), is_placed=False)
-    return _checked(engine, own, [scan(text, path=name, project=own.project)], max_sets=None, progress=lambda _: None)
+    return _checked(engine, own, [scan(text, path=name, project=own.project)], max_sets=None)
 
 
-def _checked(
-    engine: SearchEngine,
-    own: OwnIcons,
-    scans: Iterable[Scanned],
-    *,
-    max_sets: int | None,
-    progress: Callable[[int], None],
-) -> Checked:
+def _checked(engine: SearchEngine, own: OwnIcons, scans: Iterable[Scanned], *, max_sets: int | None) -> Checked:
     known, found = KnownIcons(engine), dict[Reference, tuple[str, str]]()
     references, maybe_none, computed = list[Reference](), list[Reference](), list[Reference]()
     n_files, not_read = 0, dict[str, str]()
-    for number, scanned in enumerate(scans, start=1):
+    for scanned in scans:
         own.note(scanned.text)
         n_files += bool(scanned.text or not scanned.problem)
         if scanned.problem:
@@ -224,7 +212,6 @@ def _checked(
                 references.append(one)
             elif one.is_component:
                 maybe_none.append(one)
-        progress(number)
     of_sets = [one for one in references if one.set]
     lost = [one for one in of_sets if one not in found]
     icons = [one._replace(set=found[one][0], name=found[one][1]) if one in found else one for one in of_sets]

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from indexer.errors import IconsError, SourceError
 from indexer.library.durable import replace_file
 from indexer.library.named import why_kept
-from indexer.reports.terminal import Progress
+from indexer.reports.terminal import Progress, with_progress
 from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, spelt, whole_line
 from search.code.files import (
     Project,
@@ -170,7 +170,7 @@ def rewrite(
     rewriters = [_Rewriter(one, targets, stands, typed, also_doubtful=also_doubtful) for one in code]
     looked_up = {key: where for one in rewriters for key, where in one.looked_up()}
     changes, places, packages = list[Change](), list[Place](), set[str]()
-    for number, one in enumerate(rewriters, start=1):
+    for one in with_progress(rewriters, "Rewriting", progress):
         one.rewrite(looked_up)
         found = [*one.places.values(), *one.file.left, *one.unknown]
         places += sorted(found, key=lambda place: place.reference.start)
@@ -184,7 +184,6 @@ def rewrite(
                     sum(place.fate == "changed" for place in found),
                 )
             )
-        progress("Rewriting", number, len(code))
     return Rewritten(changes, places, sorted(packages))
 
 

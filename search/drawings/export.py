@@ -14,6 +14,7 @@ from indexer.errors import ExportError, IconsError, SourceError, explain_unreada
 from indexer.library.durable import folder_aside, put_back, write_file
 from indexer.library.foreign import from_plain, parsed
 from indexer.library.named import read_named, write_result
+from indexer.reports.terminal import Progress
 from indexer.sources.records import read_regular
 from search.drawings.frameworks import AS_IT_IS, Look
 from search.drawings.kinds import (
@@ -44,7 +45,6 @@ from search.drawings.licences import (
 )
 
 if TYPE_CHECKING:
-    from indexer.reports.terminal import Progress
     from search.engine import SearchEngine
 
 Kind = Literal["zip", "sprite", "iconify", "font", "react"]
@@ -114,7 +114,7 @@ def export(
     kind: Kind,
     options: Options | None = None,
     *,
-    progress: "Progress" = lambda *_: None,
+    progress: Progress = lambda *_: None,
 ) -> Exported:
     """Make one thing of chosen icons, in memory.
 
@@ -160,9 +160,7 @@ def export(
     )
 
 
-def _drawn(
-    icons: Sequence[Chosen], kind: Kind, look: Look, progress: "Progress"
-) -> tuple[list[Drawing], list[LeftOut]]:
+def _drawn(icons: Sequence[Chosen], kind: Kind, look: Look, progress: Progress) -> tuple[list[Drawing], list[LeftOut]]:
     """Take icons apart as a kind needs them, a font as outlines; those that can't be, with the reason."""
     drawn, left_out = drawings(icons, look, shared=kind != "zip")
     if kind == "font":

@@ -11,6 +11,7 @@ from indexer.errors import ExportError, IconsError, RenderError, SourceError, Un
 from indexer.languages.words import counted, first_few
 from indexer.rendering.render import svg_document
 from indexer.rendering.styles import Box, box_of, group_root
+from indexer.reports.terminal import Progress, with_progress
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.frameworks import ICON_NAME, Look, capitals, named_icon
 from search.drawings.licences import HYPHENS, SetTerms, gallery, notice, plain_name, unique
@@ -19,7 +20,6 @@ from search.query import Hit
 from search.showing.sheets import kind_of
 
 if TYPE_CHECKING:
-    from indexer.reports.terminal import Progress
     from search.engine import SearchEngine
 
 
@@ -46,7 +46,7 @@ class LeftOut:
 
 
 def read_chosen(
-    engine: "SearchEngine", keys: Sequence[str], progress: "Progress"
+    engine: "SearchEngine", keys: Sequence[str], progress: Progress
 ) -> tuple[list[Chosen], list[LeftOut], list[str]]:
     """Read icons, in the order of their keys; and those that can't be read, with the reason, and remarks.
 
@@ -57,8 +57,7 @@ def read_chosen(
     remarks += [f'"{key}" is "{hits[icon].key}"' for icon, key in ids.items() if ":" not in key]
     contents: dict[int, tuple[bytes, bool]] = {}
     # Icons of one file beside each other: it is opened once.
-    for n, icon in enumerate(sorted(hits, key=lambda icon: hits[icon].path), start=1):
-        progress("reading icons", n, len(hits))
+    for icon in with_progress(sorted(hits, key=lambda icon: hits[icon].path), "reading icons", progress):
         try:
             picture = engine.picture(icon)
             document = svg_document(picture)
@@ -74,13 +73,12 @@ def read_chosen(
 
 
 def _find(
-    engine: "SearchEngine", keys: Sequence[str], progress: "Progress"
+    engine: "SearchEngine", keys: Sequence[str], progress: Progress
 ) -> tuple[dict[int, str], list[LeftOut], list[str]]:
     """Ids of icons, and the first key that leads to each."""
     ids: dict[int, str] = {}
     left_out, remarks = [], []
-    for n, key in enumerate(keys, start=1):
-        progress("finding icons", n, len(keys))
+    for key in with_progress(keys, "finding icons", progress):
         try:
             icon = engine.find(key)
         except UnknownIconError as error:

@@ -12,7 +12,7 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from fontTools.fontBuilder import FontBuilder
@@ -33,11 +33,9 @@ from indexer.errors import ExportError, RenderError
 from indexer.languages.words import first_few
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import draw
+from indexer.reports.terminal import Progress, with_progress
 from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, element, names_of, spelt, whole_svg
 from search.drawings.licences import PRIVATE_USE, gallery, notice
-
-if TYPE_CHECKING:
-    from indexer.reports.terminal import Progress
 
 EM = 1024
 """Units of the height of every icon."""
@@ -155,12 +153,11 @@ class _Outliners(DrawPool):
     program = "from indexer.rendering.draw_pool import work; from search.drawings.web_font import flat; work(flat)"
 
 
-def outlined(drawn: Sequence[Drawing], progress: "Progress") -> tuple[list[Drawing], list[LeftOut]]:
+def outlined(drawn: Sequence[Drawing], progress: Progress) -> tuple[list[Drawing], list[LeftOut]]:
     """Find the outlines of icons; those that no font can hold are left out with the reason."""
     found, left_out = [], []
     with _Outliners(workers=1) as pool:
-        for n, one in enumerate(drawn, start=1):
-            progress("finding outlines", n, len(drawn))
+        for one in with_progress(drawn, "finding outlines", progress):
             try:
                 found.append(_outline(one, pool))
             except RenderError as error:

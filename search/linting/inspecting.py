@@ -25,7 +25,7 @@ from indexer.merging.manifest import Manifest
 from indexer.process import cores
 from indexer.rendering.pool import Job, RenderPool
 from indexer.rendering.render import BLANK
-from indexer.reports.terminal import Progress
+from indexer.reports.terminal import Progress, with_progress
 from indexer.sources.folders import reason_of
 from indexer.sources.records import PictureAddress, Record
 from indexer.sources.source import Source, open_sources, read_picture
@@ -247,8 +247,7 @@ def inspect(files: Sequence[IconFile], *, encoder: PairEncoder | None, progress:
 
 
 def _read_all(files: Sequence[IconFile], progress: Progress) -> Iterator[Icon]:
-    for number, file in enumerate(files):
-        progress("Reading icons", number, len(files))
+    for file in with_progress(files, "Reading icons", progress):
         icon = Icon(file)
         try:
             content = read_picture(file.address)

@@ -18,7 +18,7 @@ from indexer.library.folder import Library, require
 from indexer.library.foreign import from_plain
 from indexer.rendering.draw_pool import DrawPool
 from indexer.reports.figures import page
-from indexer.reports.terminal import Progress
+from indexer.reports.terminal import Progress, with_progress
 from indexer.sources.records import read_regular
 from indexer.sources.source import read_picture
 from search.linting import canvas, twins
@@ -193,8 +193,7 @@ def _of_set(
     whole = Group(seen, np.arange(len(seen.icons)), encoder)
     groups = list(_groups(whole))
     violations: list[tuple[Rule, Group, Violation]] = []
-    for number, rule in enumerate(rules):
-        progress("Comparing icons", number, len(rules))
+    for rule in with_progress(rules, "Comparing icons", progress):
         for group in [whole] if rule.is_of_whole_set else groups:
             violations.extend((rule, group, one) for one in rule.find(group))
     odd = {row for _, _, one in violations for row in one.rows}

@@ -23,7 +23,7 @@ from indexer.library.folder import Library
 from indexer.merging.manifest import sigmoid
 from indexer.merging.vector_index import VectorIndex
 from indexer.rendering.draw_pool import DrawPool
-from indexer.reports.terminal import Progress
+from indexer.reports.terminal import Progress, with_progress
 from indexer.screens.files import MAX_BYTES, UsageGeneration, read_places
 from indexer.screens.looks import ADVICE, UsageManifest, answering, damage_explained
 from indexer.sources.records import content_digest, from_text, read_regular
@@ -185,8 +185,7 @@ def read_shots(index: UsageIndex, uses: Sequence[Use], *, most: int, progress: P
         by_file[use.file].append(use)
     chosen = list(by_file.items())[:most]
     with drawing() as pool:
-        for number, (file, on_it) in enumerate(chosen):
-            progress("Reading screenshots", number, len(chosen))
+        for file, on_it in with_progress(chosen, "Reading screenshots", progress):
             png = None
             with suppress(RenderError):
                 png = shot_png(index, index.screen_of[file], pool)
