@@ -1,6 +1,6 @@
-"""The arrays that travel between modules: one name for each kind of element; docstrings have the shapes."""
+"""What travels between modules: one name for each kind of array, docstrings have the shapes; values cut and grouped."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Value = TypeVar("Value", bound=Hashable)
+Item = TypeVar("Item")
 Many = TypeVar("Many", bound=Sequence[Any] | NDArray[Any])
 
 Ids = NDArray[np.int64]
@@ -29,6 +30,14 @@ def in_chunks(values: Many, size: int) -> Iterator[Many]:
     """Values, `size` at a time; the last chunk may be smaller."""
     for start in range(0, len(values), size):
         yield values[start : start + size]
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Value]) -> dict[Value, list[Item]]:
+    """Items by what they have in common, in their order."""
+    found: dict[Value, list[Item]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
 
 
 def distinct(ids: Ids) -> Ids:

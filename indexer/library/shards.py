@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from indexer.arrays import Halves, Ids, Mask, Positions, distinct
+from indexer.arrays import Halves, Ids, Mask, Positions, distinct, grouped
 from indexer.errors import ShardError, explain_unreadable
 from indexer.library.durable import write_file
 from indexer.library.foreign import folders_in, from_json
@@ -181,10 +181,7 @@ def block_of(name: str) -> str:
 
 def partial_shards_by_block(folder: Path) -> dict[str, list[Path]]:
     """The pieces that are there of each block that has some."""
-    found: dict[str, list[Path]] = {}
-    for path in sorted(folder.glob(f"*{_PIECE}*.safetensors")):
-        found.setdefault(block_of(path.name), []).append(path)
-    return found
+    return grouped(sorted(folder.glob(f"*{_PIECE}*.safetensors")), lambda path: block_of(path.name))
 
 
 def pack_shard(shard: Shard, *, fingerprint: str, facts: dict[str, str]) -> bytes:

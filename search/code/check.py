@@ -1,7 +1,7 @@
 """Whether every icon that a code names exists, and which of an own folder nobody names."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
+from indexer.arrays import grouped
 from indexer.errors import IconsError
 from indexer.reports.terminal import Progress, with_progress
 from search.code.files import ID, Project, code_files, family_of, spellings_of, words
@@ -215,18 +216,18 @@ def _checked(engine: SearchEngine, own: OwnIcons, scans: Iterable[Scanned], *, m
     of_sets = [one for one in references if one.set]
     lost = [one for one in of_sets if one not in found]
     icons = [one._replace(set=found[one][0], name=found[one][1]) if one in found else one for one in of_sets]
-    by_family = _by_family(icons)
+    no_brands = [one for one in icons if one.set not in words("brands")]
     findings = list(_missing(lost, known))
     if own.project.folders:
         findings += own.findings(references)
-    findings += _too_many(by_family, max_sets)
+    findings += _too_many(no_brands, max_sets)
     unknown = [known.lacking(one) for one in lost if not known.has_set(one)] + [one.module for one in maybe_none]
     return Checked(
         n_files=n_files,
         n_references=len(references),
         findings=sorted(findings, key=lambda one: (one.path, one.line, one.column)),
         sets=_set_uses(icons, known),
-        mixed=_mixed(by_family),
+        mixed=_mixed(no_brands),
         computed=computed,
         unknown=dict(Counter(unknown).most_common()),
         renamed=[(one, now) for one in of_sets if one in found and (now := known.renamed(one))],
@@ -240,22 +241,11 @@ def _set_uses(icons: Sequence[Reference], known: KnownIcons) -> list[SetUse]:
     return [SetUse(key, n, n_files[key], bool(known.set(key).own)) for key, n in uses]
 
 
-def _by_family(icons: Sequence[Reference]) -> Mapping[str, Sequence[Reference]]:
-    """Icons by the family of their set, without those of brands."""
-    found: dict[str, list[Reference]] = defaultdict(list)
-    for one in icons:
-        if one.set not in words("brands"):
-            found[family_of(one.set)].append(one)
-    return found
-
-
-def _mixed(by_family: Mapping[str, Sequence[Reference]]) -> dict[str, list[str]]:
+def _mixed(icons: Sequence[Reference]) -> dict[str, list[str]]:
     """Files that name icons of several families, and which."""
-    families: dict[str, set[str]] = defaultdict(set)
-    for family, icons in by_family.items():
-        for one in icons:
-            families[one.path].add(family)
-    return {path: sorted(found) for path, found in sorted(families.items()) if len(found) > 1}
+    by_file = grouped(icons, lambda one: one.path)
+    families = {path: sorted({family_of(one.set) for one in by_file[path]}) for path in sorted(by_file)}
+    return {path: found for path, found in families.items() if len(found) > 1}
 
 
 def _missing(references: Sequence[Reference], known: KnownIcons) -> Iterator[Finding]:
@@ -267,9 +257,9 @@ def _missing(references: Sequence[Reference], known: KnownIcons) -> Iterator[Fin
             yield _found_at(one, "no-icon", message, near)
 
 
-def _too_many(by_family: Mapping[str, Sequence[Reference]], most: int | None) -> Iterator[Finding]:
+def _too_many(icons: Sequence[Reference], most: int | None) -> Iterator[Finding]:
     """One finding for each family of sets beyond those that are used most."""
-    ranked = sorted(by_family.items(), key=lambda family: -len(family[1]))
+    ranked = sorted(grouped(icons, lambda one: family_of(one.set)).items(), key=lambda family: -len(family[1]))
     for family, uses in ranked[most:] if most is not None else ():
         message = f"{len(ranked)} sets are used, {most} may be: {family} {len(uses)} times"
         yield _found_at(uses[0], "too-many-sets", message)

@@ -6,7 +6,6 @@ fifth holds the first against all other icons of the source set: a bare circle i
 Likenesses are measured in spreads of all pairs of the two sets, which makes them the same for any encoder and library.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions, Spread, firsts_of, in_chunks, spread_of
+from indexer.arrays import Floats, Ids, Mask, Positions, Spread, firsts_of, grouped, in_chunks, spread_of
 from indexer.merging.facets import NO_STYLE
 from search.generation.backend import Ability, IconRow
 from search.generation.opened import Opened
@@ -68,16 +67,13 @@ def open_side(opened: Opened, key: str) -> Side:
     ids = facets.every(facets.select(Filters(sets=(key,))))
     found = opened.snapshot.candidates(ids)
     rows, known = [found[icon] for icon in ids.tolist()], facets.at(ids)
-    by_words: dict[str, list[int]] = defaultdict(list)
-    for place, row in enumerate(rows):
-        by_words[row.words].append(place)
     return Side(
         ids=ids,
         rows=rows,
         pictures=opened.pictures.reconstruct(opened.images_of(ids)),
         fused=opened.icons.reconstruct(ids),
         drawings=known["drawing"],
-        by_words=by_words,
+        by_words=grouped(range(len(rows)), lambda row: rows[row].words),
         looks=facets.looks(known),
         is_plain=known["states"] == NO_STYLE,
         is_tagged=np.isin(known.positions, facets.pairs("tag")[0]),

@@ -2,12 +2,13 @@
 
 import json
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Literal
 
+from indexer.arrays import grouped
 from indexer.library.bundled import bundled
 from search.code.files import (
     Look,
@@ -65,10 +66,7 @@ class SetNames:
     @cached_property
     def by_letters(self) -> Mapping[str, Sequence[str]]:
         """Names by what a component tells of them; those that the set shows come first."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for name in (*sorted(self.names), *self.kept):
-            found[folded(name)].append(name)
-        return found
+        return grouped((*sorted(self.names), *self.kept), folded)
 
     def called(self, reference: Reference, name: str) -> str | None:
         """A name as it is spelt here, if it is one."""

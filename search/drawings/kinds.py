@@ -1,12 +1,12 @@
 """The icons of an export, read and taken apart; and the kinds that are text: files, a sprite, Iconify JSON, React."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 
+from indexer.arrays import grouped
 from indexer.errors import ExportError, IconsError, RenderError, SourceError, UnknownIconError
 from indexer.languages.words import counted, first_few
 from indexer.rendering.render import svg_document
@@ -257,9 +257,7 @@ def make_iconify(material: Material) -> Made:
         by_name = {one.icon.name: one for one in material.drawn}
         name = f"{prefix}.json"
         return Made({name: _file(prefix, by_name, material.terms)}, name, [], {})
-    of_sets: defaultdict[str, list[Drawing]] = defaultdict(list)
-    for one in material.drawn:
-        of_sets[one.icon.hit.set].append(one)
+    of_sets = grouped(material.drawn, lambda one: one.icon.hit.set)
     prefixes = unique([plain_name(key) for key in of_sets])
     files = {}
     for own, (key, icons) in zip(prefixes, of_sets.items(), strict=True):

@@ -17,6 +17,7 @@ from html import escape
 from itertools import count
 from typing import Annotated, Any, Literal
 
+from indexer.arrays import grouped
 from indexer.errors import ExportError
 from indexer.languages.letters import letters
 from indexer.languages.words import printable
@@ -284,9 +285,7 @@ def terms_of(
     hits: Sequence[Hit], *, show: Callable[[int], Details], text_of: Callable[[int], str | None]
 ) -> list[SetTerms]:
     """Put icons together by set and licence, in the order of sets; `show` and `text_of` are asked once for each."""
-    groups: dict[tuple[str, str | None], list[Hit]] = {}
-    for hit in hits:
-        groups.setdefault((hit.set, hit.licence), []).append(hit)
+    groups = grouped(hits, lambda hit: (hit.set, hit.licence))
     found = []
     for (key, licence), icons in sorted(groups.items(), key=lambda group: (group[0][0], group[0][1] or "")):
         details = show(icons[0].id)

@@ -1,6 +1,5 @@
 """What there is to be seen of each icon: read, parsed, drawn, looked at by an encoder; and where its ink is."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Pixels, in_chunks
+from indexer.arrays import Floats, Pixels, grouped, in_chunks
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import OnnxEncoder, find_graphs
 from indexer.encoders.query_encoder import OnnxQueryEncoder, read_facts
@@ -72,15 +71,14 @@ def of_folders(folders: Sequence[Path], *, exclude: Sequence[str]) -> tuple[list
     icons: list[IconFile] = []
     unread: list[tuple[str, str]] = []
     for source in (source for folder in folders for source in open_sources(folder, exclude=exclude)):
-        records: dict[str, list[tuple[str, Record]]] = defaultdict(list)
+        records: list[tuple[str, Record]] = []
         for scan in source.scan({}):
             place = str(source.location / scan.path) if scan.path else str(source.location)
             failures = [(place, scan.error)] if scan.error is not None else []
             failures += [(f"{place}#{member}", reason) for member, reason in scan.broken]
             unread += [(source.location.name, f"{where}: {reason}") for where, reason in failures]
-            for record in scan.records or ():
-                records[record.set.key].append((scan.path, record))
-        for of_set in records.values():
+            records += [(scan.path, record) for record in scan.records or ()]
+        for of_set in grouped(records, lambda found: found[1].set.key).values():
             icons.extend(_named(source, of_set))
     if not icons and not unread:
         raise IconsError(f'no icons below "{folders[0]}"; give a folder of pictures, an Iconify set or an npm package')

@@ -2,7 +2,6 @@
 
 import textwrap
 import tomllib
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from indexer.arrays import grouped
 from indexer.errors import IconsError, RenderError, SourceError, explain_unreadable
 from indexer.languages.words import counted, printable
 from indexer.library.folder import Library, require
@@ -166,9 +166,7 @@ def lint(options: LintOptions, *, library: Library, progress: Progress) -> Repor
     encoder = open_encoder(library) if any(rule.needs_vectors for rule in rules) else None
     findings: list[Finding] = []
     on_dark: set[IconFile] = set()
-    sets: dict[str, list[IconFile]] = defaultdict(list)
-    for icon in icons:
-        sets[icon.set].append(icon)
+    sets = grouped(icons, lambda icon: icon.set)
     for key, members in sets.items():
         seen = inspect(members, encoder=encoder, progress=progress)
         findings.extend(_of_set(key, seen, rules, encoder, progress))
@@ -215,9 +213,8 @@ def _of_set(
 
 def _groups(whole: Group) -> Iterator[Group]:
     """Icons of one style and size each; those of which there are few join the largest."""
-    by_look: dict[tuple[str | None, int | None], list[int]] = defaultdict(list)
-    for row, icon in whole.icons():
-        by_look[icon.file.style, icon.file.size].append(row)
+    files = [icon.file for icon in whole.seen.icons]
+    by_look = grouped(whole.rows.tolist(), lambda row: (files[row].style, files[row].size))
     ordered = sorted(by_look.values(), key=len, reverse=True)
     large = [rows for rows in ordered if len(rows) >= _LEAST_GROUP] or ordered[:1]
     few = [row for rows in ordered[len(large) :] for row in rows]

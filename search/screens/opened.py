@@ -4,7 +4,6 @@ Beside them the screenshots themselves, as they lie on the disk now.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import safe_open
 
-from indexer.arrays import Floats, Ids, Pixels, Positions
+from indexer.arrays import Floats, Ids, Pixels, Positions, grouped
 from indexer.errors import LibraryError, RenderError, SourceError
 from indexer.library.durable import differences
 from indexer.library.folder import Library
@@ -180,10 +179,7 @@ class Shot:
 
 def read_shots(index: UsageIndex, uses: Sequence[Use], *, most: int, progress: Progress) -> Iterator[Shot]:
     """Read the first screenshots of some uses, each once."""
-    by_file: dict[str, list[Use]] = defaultdict(list)
-    for use in uses:
-        by_file[use.file].append(use)
-    chosen = list(by_file.items())[:most]
+    chosen = list(grouped(uses, lambda use: use.file).items())[:most]
     with drawing() as pool:
         for file, on_it in with_progress(chosen, "Reading screenshots", progress):
             png = None
