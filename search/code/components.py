@@ -69,13 +69,8 @@ class Targets:
     def sized(self, kind: str, size: str) -> str:
         """How a component is told its size, a CSS length."""
         # Packages for Vue pass these on, and not all take a length as their size.
-        look = (
-            "width= height="
-            if kind == "vue"
-            else self._frameworks[kind].look["size"]
-            if kind in self._frameworks
-            else ""
-        )
+        look = self._frameworks[kind].look["size"] if kind in self._frameworks else ""
+        look = "width= height=" if kind == "vue" else look
         return " ".join(f'{name}="{size}"' for name in re.findall(r"([\w-]+)=", look))
 
 

@@ -221,20 +221,21 @@ def mapped_json(mapped: Mapped) -> dict[str, Any]:
     """Spell it as one object."""
     return {
         "to": mapped.to,
-        "icons": [
-            {
-                "source": one.source.key,
-                "target": one.target.name.key if one.target else None,
-                "probability": round(one.probability, 3),
-                "is_doubtful": one.is_doubtful,
-                "is_chosen": one.is_chosen,
-                "by": "name" if one.image is None else "picture and name",
-                "others": [candidate.name.key for candidate in one.candidates[1:]],
-            }
-            for one in mapped.mappings
-        ],
+        "icons": list(map(_mapping_json, mapped.mappings)),
         "n_doubtful": len(mapped.doubtful),
         "n_without_picture": len(mapped.without_picture),
+    }
+
+
+def _mapping_json(one: IconMapping) -> dict[str, Any]:
+    return {
+        "source": one.source.key,
+        "target": one.target.name.key if one.target else None,
+        "probability": round(one.probability, 3),
+        "is_doubtful": one.is_doubtful,
+        "is_chosen": one.is_chosen,
+        "by": "name" if one.image is None else "picture and name",
+        "others": [candidate.name.key for candidate in one.candidates[1:]],
     }
 
 

@@ -290,10 +290,9 @@ def _in_string(text: Text, examples: Sequence[Span]) -> Iterator[Reference]:
     if found := _attribute(text) or (_TOKEN.fullmatch(said) and _uno(start, said)):
         yield found
     elif (key := _KEY.fullmatch(said)) and (key[1] in iconify_sets() or (is_icon and key[1] not in words("variants"))):
-        yield Reference(
-            *(start, end, "svgIcon" if owner == "svgicon" else "iconify", key[1], key[2]),
-            is_certain=is_icon or not (_is_common(key[1]) or key[2].isdigit()),
-        )
+        form = "svgIcon" if owner == "svgicon" else "iconify"
+        is_certain = is_icon or not (_is_common(key[1]) or key[2].isdigit())
+        yield Reference(start, end, form, key[1], key[2], is_certain=is_certain)
     elif (key := _COMPUTED_KEY.match(said)) and key[1] in iconify_sets() and (is_icon or not _is_common(key[1])):
         yield Reference(start, end, "iconify")
     elif key := _MODULE.fullmatch(said):

@@ -113,14 +113,10 @@ COMPUTED = "the name is known to the running program alone"
 
 def place_of(scanned: Scanned, span: Span, why: str) -> Place:
     """A place that stays as it is, with its line and column."""
-    text, start = scanned.text, span[0]
-    return Place(
-        Reference(
-            *span, "module", path=scanned.path, text=text[slice(*span)], line=text.count("\n", 0, start) + 1
-        )._replace(column=start - text.rfind("\n", 0, start)),
-        "by hand",
-        why=why,
-    )
+    text, (start, end) = scanned.text, span
+    line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+    named = Reference(start, end, "module", path=scanned.path, line=line, column=column, text=text[start:end])
+    return Place(named, "by hand", why=why)
 
 
 def _whole_modules(scanned: Scanned, modules: frozenset[str]) -> Iterator[Place]:
@@ -408,22 +404,22 @@ def kept_as_it_is(rewritten: Rewritten, kept: Sequence[tuple[Path, str]]) -> Rew
 
 def rewritten_json(rewritten: Rewritten, code: Sequence[CodeRead]) -> dict[str, Any]:
     """Spell it as one object, without the texts of the files."""
-    names = ("path", "line", "column", "text")
-    plain = [
-        (
-            one,
-            {name: getattr(one.reference, name) for name in names}
-            | {"source": one.source or None, "target": one.to or None, "why": one.why},
-        )
-        for one in rewritten.places
-    ]
+    places = [(one, _place_json(one)) for one in rewritten.places]
     return {
         "files": [{"path": str(change.path), "n_places": change.n_places} for change in rewritten.changes],
-        "changed": [place for one, place in plain if one.fate == "changed"],
-        "by_hand": [place for one, place in plain if one.fate == "by hand" and one.why != COMPUTED],
-        "doubtful": [place for one, place in plain if one.fate == "doubtful"],
-        "computed": [place for one, place in plain if one.why == COMPUTED],
+        "changed": [place for one, place in places if one.fate == "changed"],
+        "by_hand": [place for one, place in places if one.fate == "by hand" and one.why != COMPUTED],
+        "doubtful": [place for one, place in places if one.fate == "doubtful"],
+        "computed": [place for one, place in places if one.why == COMPUTED],
         "packages": list(rewritten.packages),
-        "n_found": len(plain),
+        "n_found": len(places),
         "not_read": unread(code),
+    }
+
+
+def _place_json(place: Place) -> dict[str, Any]:
+    one = place.reference
+    return {
+        **{"path": one.path, "line": one.line, "column": one.column, "text": one.text},
+        **{"source": place.source or None, "target": place.to or None, "why": place.why},
     }

@@ -282,22 +282,18 @@ def _info(prefix: str, total: int, terms: Sequence[SetTerms]) -> dict[str, Any]:
     own = {one.set: one for one in terms}
     name = terms[0].set_title if len(own) == 1 else prefix
     authors = dict.fromkeys(one.author or one.set_title for one in own.values())
-    return {
-        **{"name": name, "total": total},
-        **({"version": terms[0].version} if len(own) == 1 and terms[0].version else {}),
-        **{"author": {"name": ", ".join(authors)}, "license": licence},
-    }
+    version = {"version": terms[0].version} if len(own) == 1 and terms[0].version else {}
+    return {"name": name, "total": total, **version, "author": {"name": ", ".join(authors)}, "license": licence}
 
 
 def _icon(drawing: Drawing) -> dict[str, Any]:
     """An icon as Iconify holds it: what stands in its SVG, and its box."""
     attributes = {name: value for name, value in drawing.attributes.items() if name != "preserveAspectRatio"}
-    body, box = [element("g", attributes, drawing.body)] if attributes else drawing.body, drawing.box
-    stated = {"left": (box.left, 0), "top": (box.top, 0), "width": (box.width, _SIDE), "height": (box.height, _SIDE)}
-    return {
-        "body": "".join(written(one, XML) for one in body),
-        **{name: json.loads(spelt(value)) for name, (value, usual) in stated.items() if value != usual},
-    }
+    body = [element("g", attributes, drawing.body)] if attributes else drawing.body
+    usual = Box(left=0, top=0, width=_SIDE, height=_SIDE)
+    sides = zip(Box._fields, drawing.box, usual, strict=True)
+    stated = {name: json.loads(spelt(value)) for name, value, otherwise in sides if value != otherwise}
+    return {"body": "".join(written(one, XML) for one in body), **stated}
 
 
 _REACT = ">=18"
@@ -370,12 +366,9 @@ def make_react(material: Material) -> Made:
 def _component(one: Drawing, name: str, size: str) -> str:
     """What leaves its colour open takes that of the text."""
     takes_text = "fill" not in one.attributes and one.icon.hit.coloured is False
-    own = {
-        "xmlns": SVG,
-        "viewBox": spelt(*one.box),
-        **one.attributes,
-        **({"fill": "currentColor"} if takes_text else {}),
-    }
+    own = {"xmlns": SVG, "viewBox": spelt(*one.box), **one.attributes}
+    if takes_text:
+        own["fill"] = "currentColor"
     return (
         'import { forwardRef } from "react";\nimport type { IconProps } from "../types.js";\n\n'
         f"export const {name} = /* @__PURE__ */ forwardRef<SVGSVGElement, IconProps>"
