@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ Pixels = NDArray[np.uint8]
 def in_chunks(values: Many, size: int) -> Iterator[Many]:
     """Values, `size` at a time; the last chunk may be smaller."""
     for start in range(0, len(values), size):
-        yield values[start : start + size]
+        yield cast(Many, values[start : start + size])
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Value]) -> dict[Value, list[Item]]:

@@ -88,6 +88,10 @@ class SetNames:
         return [one for one in (now, *(old for old, new in self.kept.items() if new == now)) if one != name]
 
 
+_OF_ICONIFY = ("iconify", "svgIcon", "unocss", "tailwind", "unplugin-icons")
+"""Forms that name what Iconify has, and not what a package has beside it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Nearest:
     """What was probably meant."""
@@ -127,7 +131,7 @@ class KnownIcons:
     def _sets(self, reference: Reference) -> Iterator[tuple[str, SetNames, str, str]]:
         """All that a text may mean: key, set, name, and that as it is spelt there; "" where it is none."""
         for key, name in reference.readings:
-            known = self.set(key, is_iconify=reference.form in words("of_iconify"))
+            known = self.set(key, is_iconify=reference.form in _OF_ICONIFY)
             yield key, known, name, known.called(reference, name) or ""
 
     def _spell(self, module: str) -> Mapping[str, str]:
