@@ -73,7 +73,9 @@ class Look:
         stated: tuple[tuple[str, Any, Callable[[Any], bool], str], ...] = (
             ("colour", self.colour, is_colour, "a name or a number as CSS has them: navy, #08f"),
             (
-                *("stroke width", self.stroke_width, lambda width: 0 < width <= WIDEST_STROKE),
+                "stroke width",
+                self.stroke_width,
+                lambda width: 0 < width <= WIDEST_STROKE,
                 f"a number above 0, {WIDEST_STROKE} at most",
             ),
             ("size", self.size, lambda size: 0 < size <= LARGEST, f"1 to {LARGEST:,} pixels"),

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 
@@ -14,7 +15,7 @@ from indexer.rendering.styles import Box, box_of, group_root
 from indexer.reports.terminal import Progress, with_progress
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.frameworks import ICON_NAME, Look, capitals, named_icon
-from search.drawings.licences import HYPHENS, SetTerms, gallery, notice, plain_name, unique
+from search.drawings.licences import HYPHENS, SetTerms, notice, plain_name, unique
 from search.drawings.markup import TSX, XML, merging, written
 from search.query import Hit
 from search.showing.sheets import kind_of
@@ -216,6 +217,28 @@ def make_zip(material: Material) -> Made:
     files = {one.icon.key: (f"icons/{one.icon.name}.svg", whole_svg(one)) for one in material.drawn}
     files |= {one.key: (f"icons/{one.name}{kind_of(one.content)[1]}", one.content) for one in material.bitmaps}
     return Made(dict(files.values()), None, [], {key: {"file": name} for key, (name, _) in files.items()})
+
+
+_STYLE = """:root{color-scheme:light dark}body{margin:2rem;font:14px/1.5 system-ui,sans-serif}
+ul{display:grid;grid-template-columns:repeat(auto-fill,minmax(9rem,1fr));gap:1.5rem 1rem;padding:0;list-style:none}
+li{text-align:center;overflow-wrap:anywhere}li code,li small{display:block}
+li .tile{display:block;width:auto;height:2.5rem;margin:.5rem auto;font-size:2.5rem;line-height:1}"""
+
+
+def gallery(
+    title: str, *, use: str, tiles: Iterable[tuple[str, str, str]], stylesheet: str = "", sprite: str = ""
+) -> bytes:
+    """Spell the page; a tile is an icon's name, its markup, which bears the class "tile", and a remark."""
+    items = "\n".join(
+        f"<li>{markup}<code>{escape(name)}</code>{f'<small>{escape(remark)}</small>' if remark else ''}</li>"
+        for name, markup, remark in tiles
+    )
+    link = f'<link rel="stylesheet" href="{escape(stylesheet)}">\n' if stylesheet else ""
+    return (
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
+        f'<meta name="viewport" content="width=device-width">\n{link}<style>{_STYLE}</style>\n'
+        f"<h1>{escape(title)}</h1>\n<p><code>{escape(use)}</code></p>\n{sprite}<ul>\n{items}\n</ul>\n</html>\n"
+    ).encode()
 
 
 _SPRITE = "sprite.svg"

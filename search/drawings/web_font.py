@@ -34,8 +34,8 @@ from indexer.languages.words import first_few
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import draw
 from indexer.reports.terminal import Progress, with_progress
-from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, element, names_of, spelt, whole_svg
-from search.drawings.licences import PRIVATE_USE, gallery, notice
+from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, element, gallery, names_of, spelt, whole_svg
+from search.drawings.licences import PRIVATE_USE, notice
 
 EM = 1024
 """Units of the height of every icon."""

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from indexer.arrays import Floats, Ids, grouped
+from indexer.arrays import Floats, Ids, grouped, in_chunks
 from indexer.languages.words import counted, printable
 from indexer.reports.figures import Html, page, section, table_html
 from indexer.reports.terminal import Progress, open_console, table_of
@@ -170,8 +170,7 @@ def report(index: UsageIndex, engine: SearchEngine, sets: Sequence[str], *, prog
 
     def judge(opened: Opened) -> list[Named]:
         namer, named = _Namer(index, opened, keys), list[Named]()
-        for start in range(0, index.n_drawings, _AT_ONCE):
-            drawings = np.arange(start, min(start + _AT_ONCE, index.n_drawings), dtype=np.int64)
+        for drawings in in_chunks(np.arange(index.n_drawings, dtype=np.int64), _AT_ONCE):
             named += namer.name(drawings)
             progress("Naming the drawings", len(named), index.n_drawings)
         return named
