@@ -280,13 +280,8 @@ class Drawings:
         local = free_name(export.name)
         while self._uses(local):
             local += "Icon"
-        self.added.append((export.module, spelt(export, local)))
+        self.added.append((export.module, export.called(local)))
         return f"{local}{weight}"
-
-
-def spelt(export: Export, local: str) -> str:
-    """What is written among the names of an import."""
-    return export.name if export.name == local else f"{export.name} as {local}"
 
 
 def edited(text: str, edits: Mapping[Span, str], start: int = 0, end: int | None = None) -> str:

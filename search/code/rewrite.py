@@ -13,7 +13,7 @@ from indexer.errors import IconsError, SourceError
 from indexer.library.durable import replace_file
 from indexer.library.named import why_kept
 from indexer.reports.terminal import Progress, with_progress
-from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, spelt, whole_line
+from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, whole_line
 from search.code.files import (
     Project,
     code_files,
@@ -312,7 +312,7 @@ class _Rewriter:
                 self._tell(start, "doubtful", f"{why}; --doubtful takes it")
             else:
                 self._tell(start, "changed", why)
-                moved[name] = export.module, spelt(export, name.local)
+                moved[name] = export.module, export.called(name.local)
         return [name for name in names if name not in moved], [*moved.values()]
 
     def _handed_on(self, of: Import, name: Specifier) -> str:

@@ -375,6 +375,10 @@ class Export:
     folder: str = ""
     """What tells its module from others of its family."""
 
+    def called(self, local: str) -> str:
+        """What is written among the names of an import that gives it a name there."""
+        return self.name if self.name == local else f"{self.name} as {local}"
+
 
 @dataclass(frozen=True, slots=True)
 class Exceptions:

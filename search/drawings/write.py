@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from indexer.arrays import grouped
 from indexer.errors import IconsError
 from search.drawings.clean import clean_tree
 from search.drawings.frameworks import Export, Framework, Look, NamedIcon, exported, iconify_key, local_names
@@ -202,10 +203,9 @@ def _stated(framework: Framework, look: Look) -> tuple[list[str], tuple[str, ...
 
 def _imported(exports: Sequence[Export]) -> list[str]:
     """One import a module, each name once."""
-    modules: dict[str, dict[str, None]] = {}
-    for one, local in zip(exports, local_names(exports), strict=True):
-        modules.setdefault(one.module, {})[one.name if local == one.name else f"{one.name} as {local}"] = None
-    return [f'import {{ {", ".join(names)} }} from "{module}";' for module, names in modules.items()]
+    named = [(one.module, one.called(local)) for one, local in zip(exports, local_names(exports), strict=True)]
+    names = {module: [name for _, name in some] for module, some in grouped(named, lambda one: one[0]).items()}
+    return [f'import {{ {", ".join(dict.fromkeys(some))} }} from "{module}";' for module, some in names.items()]
 
 
 def _component_import(framework: Framework) -> str:
