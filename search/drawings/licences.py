@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 from indexer.arrays import grouped
 from indexer.errors import ExportError
 from indexer.languages.letters import letters
-from indexer.languages.words import printable
+from indexer.languages.words import counted, printable
 from indexer.library.foreign import from_plain, parsed
 from indexer.library.named import as_text
 from indexer.sources.records import TERMS, Family, family, needs_credit
@@ -275,7 +275,7 @@ def licences_summed_up(icons: Sequence["Hit | SetTerms"]) -> str:
     licences = [licence for _, licence in dict.fromkeys((one.set, one.licence) for one in icons)]
     n_sets, families = len({one.set for one in icons}), Counter(map(family, licences))
     n_credited = sum(map(needs_credit, licences))
-    parts = [f"{n_sets:,} {'set' if n_sets == 1 else 'sets'}"]
+    parts = [counted(n_sets, "set")]
     parts += [f"{n_credited} {'needs' if n_credited == 1 else 'need'} attribution"] if n_credited else []
     return "; ".join(parts + [f"{families[one]} {one}" for one in _ORDER if families[one]])
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from indexer.languages.words import first_few
+from indexer.languages.words import counted, first_few
 from indexer.rendering.styles import Box
 from search.linting.drawing import BLACK, IMPLICIT, Drawing
 from search.linting.findings import (
@@ -200,8 +200,7 @@ def find_raster(group: Group) -> Iterator[Violation]:
     n_svgs = sum(icon.drawing is not None for _, icon in group.icons())
     for row, icon in group.icons():
         if icon.drawing is not None and icon.drawing.n_images:
-            n = icon.drawing.n_images
-            yield Violation((row,), f"holds {n} picture{'s' if n > 1 else ''} in pixels (<image>)")
+            yield Violation((row,), f"holds {counted(icon.drawing.n_images, 'picture')} in pixels (<image>)")
         elif icon.drawing is None and icon.error is None and n_svgs >= max(LEAST_ICONS, LEAST_SHARE * len(group)):
             yield Violation((row,), f"is a picture in pixels; {n_svgs:,} of {len(group):,} icons are SVG")
 
