@@ -180,8 +180,8 @@ def report(index: UsageIndex, engine: SearchEngine, sets: Sequence[str], *, prog
     spelled = {
         hit.id: hit.key for hit in engine.hits(sorted({one.icon for one in named} | {one.ours for one in named}))
     }
-    told = (_told(index, members, spelled) for members in groups.values())
-    every = sorted(told, key=lambda group: (-group.used.n, group.used.icon))
+    used = (_used_of(index, members, spelled) for members in groups.values())
+    every = sorted(used, key=lambda group: (-group.used.n, group.used.icon))
     return UsageReport(
         sets=keys,
         n_screens=index.n_screens,
@@ -202,7 +202,7 @@ class _Group(NamedTuple):
     vector: Floats
 
 
-def _told(index: UsageIndex, members: Sequence[Named], spelled: dict[int, str]) -> _Group:
+def _used_of(index: UsageIndex, members: Sequence[Named], spelled: dict[int, str]) -> _Group:
     most = max(members, key=lambda one: (len(index.uses(one.drawing)), one.score))
     boxes = np.sort(np.concatenate([index.uses(one.drawing) for one in members]))
     screens, first = np.unique(index.screens[boxes], return_index=True)

@@ -162,8 +162,8 @@ def test_plain_lines_tell_the_rate_and_the_time_left_once_they_can_be_told(
 
 
 def test_a_loop_tells_how_much_is_done_before_each_and_at_the_end() -> None:
-    told: list[object] = []
-    for item in with_progress(["a", "b"], "Reading", lambda *state: told.append(state)):
-        told.append(item)
-    assert told == [("Reading", 0, 2), "a", ("Reading", 1, 2), "b", ("Reading", 2, 2)]
-    assert not list(with_progress([], "Reading", lambda *state: told.append(state))) and len(told) == 5
+    said: list[object] = []
+    for item in with_progress(["a", "b"], "Reading", lambda *state: said.append(state)):
+        said.append(item)
+    assert said == [("Reading", 0, 2), "a", ("Reading", 1, 2), "b", ("Reading", 2, 2)]
+    assert not list(with_progress([], "Reading", lambda *state: said.append(state))) and len(said) == 5
