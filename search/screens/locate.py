@@ -14,7 +14,7 @@ from indexer.library.named import read_named
 from indexer.merging.browsing import group_many
 from indexer.merging.vector_index import Neighbours
 from indexer.rendering.screenshot import Screenshot, cut_out_pixels
-from indexer.reports.terminal import Progress
+from indexer.reports.terminal import Progress, with_progress
 from indexer.screens.boxes import Boxes, PictureKind, picture_kind
 from indexer.screens.located import NO_ICONS, LocatedIcons, open_locator
 from search.answering.answer import as_hits
@@ -163,8 +163,7 @@ def locate_files(
     `look` also tells the number of the generation that answered.
     """
     with drawing() as pool:
-        for number, name in enumerate(names):
-            progress("Looking for icons", number, len(names))
+        for name in with_progress(names, "Looking for icons", progress):
             try:
                 content = read_named(Path(name), limit=MAX_BYTES)
                 started = time.perf_counter()
