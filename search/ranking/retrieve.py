@@ -174,19 +174,14 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
         cosines, first = _near(question.opened, icons, parsed.vector, n, only, is_first=is_first)
         every, among = [first], [cosines.ids]
         if len(cosines.ids) < len(icons):
-            first, lexical, words = _best_named(question.opened, question.fits, n, only)
+            first, lexical, words = _best_named(question.opened, question.fits, max(N_LEXICAL, n // 5), only)
             every += [first, *question.direct, question.synonyms[0]]
             among.append(lexical)
             if is_first:  # nothing else is drawn for it, however deep is looked
                 covered = map(question.opened.lexicon.coverage, parsed.wording.drawn)
-                every += [facets.best_named(question.opened.lexicon, names, most=N_DRAWN) for names in covered]
-                near_drawings = (
-                    [(near, near.ids) for near in icons.search_many(parsed.drawn, k=N_DRAWN)]  # in one pass
-                    if only is None
-                    else [_near(question.opened, icons, one, N_DRAWN, only, is_first=True) for one in parsed.drawn]
-                )
-                every += [first for _, first in near_drawings]
-                among += [near.ids for near, _ in near_drawings]
+                for first, lexical, _ in (_best_named(question.opened, fits, N_DRAWN, only) for fits in covered):
+                    every.append(first)
+                    among.append(lexical)
     if question.look is not None:
         images = None if only is None else only.images()
         looks, first = _near(question.opened, question.opened.pictures, question.look, n, images, is_first=is_first)
@@ -223,9 +218,8 @@ def _remembered_near(opened: Opened, vectors: VectorSearch, vector: Floats, n: i
     return cast(Neighbours, kept(id(vectors), vector.tobytes(), n))
 
 
-def _best_named(opened: Opened, fits: Floats, n: int, only: Selection | None) -> tuple[Ids, Ids, float]:
+def _best_named(opened: Opened, fits: Floats, most: int, only: Selection | None) -> tuple[Ids, Ids, float]:
     """Icons whose names fit best, of all and of a selection; and how well one of it may fit that is none of them."""
-    most = max(N_LEXICAL, n // 5)
     n_best = most if only is None else _SIFTED * most
     best = opened.facets.best_named(opened.lexicon, fits, most=n_best)
     lexical = best if only is None else best[only.has(best)]
