@@ -70,7 +70,7 @@ def parse_query(
     styles = [style for kind in OF_LOOK for style in opened.facets.labels(kind).values]
     wording = read_words(said, opened.speller, is_name_or_tag=opened.is_name_or_tag, styles=styles)
     if said != text:
-        wording = replace(wording, spellings=(*wording.spellings, normalise(text)))
+        wording = replace(wording, spellings=(normalise(text), *wording.spellings))
     meant = _meant(wording, reading, text)
     if vector is not None and [*meant] == [normalise(text)]:
         parts, drawn = encode(opened, wording.parts), encode(opened, wording.drawn)

@@ -129,9 +129,12 @@ def direct_of(opened: Opened, parsed: ParsedQuery) -> tuple[Ids, Ids, Ids]:
 
 
 def tags_asked(opened: Opened, parsed: ParsedQuery) -> list[int]:
-    """Codes of the tags that are what is asked."""
+    """Code of the tag that is what is asked, if there is one: as it is typed, before what signs or other languages say.
+
+    Of Lucide's "legume" a bean is meant, and no "vegetable" that it is in French.
+    """
     tags = (opened.snapshot.tag_code(words) for words in parsed.wording.spellings)
-    return [tag for tag in tags if tag is not None]
+    return [tag for tag in tags if tag is not None][:1]
 
 
 @dataclass(frozen=True, slots=True)
