@@ -221,14 +221,11 @@ def _read_as(
     return Reading(language, pieces, english[0], tuple(others), is_english_too and not is_accented_english)
 
 
-_STYLES = CERTAIN | {"fill"}
-
-
 def _terms(dictionary: Dictionary, language: str, key: str) -> tuple[tuple[str, float], ...]:
     """What a language means by a key, a style of icons first; nothing where it does not know it."""
     meant = ((code, found) for code in (language, ANY) for found in dictionary.meanings(key))
     terms = next((found.terms for code, found in meant if code in found.languages and found.terms), ())
-    return tuple(sorted(terms, key=lambda term: term[0] not in _STYLES))
+    return tuple(sorted(terms, key=lambda term: term[0] not in CERTAIN))
 
 
 def _pieces(dictionary: Dictionary, typed: Typed, language: str, *, is_strict: bool) -> Iterator[Segment]:

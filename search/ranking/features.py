@@ -91,9 +91,7 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
     if len(parsed.drawn) and (found is None or found.is_first.any()):
         # Sets with an icon whose name or tag says all that is asked draw it so, whatever is customary.
         with_own = opened.facets.sets_saying(opened.lexicon, fits, tags_asked(opened, parsed))
-        is_own = np.zeros(len(question.sets.evidence), bool)
-        is_own[with_own] = True
-        rows["drawn"] = np.where(is_own[known["set"]], 0, _drawn(opened, parsed, rows, names))
+        rows["drawn"] = np.where(np.isin(known["set"], with_own), 0, _drawn(opened, parsed, rows, names))
     if wording.synonyms:
         share = np.float32(weights.SYNONYM * (weights.BESIDE_NAMED if says_all(fits).any() else 1))
         rows["synonyms"] = _synonyms(question, parsed, rows, share, found)

@@ -77,7 +77,8 @@ def parse_query(
     else:  # all in one go
         vectors = encode(opened, (*meant, *wording.parts, *wording.drawn))
         own, parts, drawn = np.split(vectors, np.cumsum([len(meant), len(wording.parts)]))
-        vector = own[0] if len(own) == 1 else _middle(own, [*meant.values()])
+        middle = np.array([*meant.values()], np.float32) @ own
+        vector = np.asarray(middle / np.linalg.norm(middle), np.float32)
     return ParsedQuery(wording, code, vector, parts, drawn, reading)
 
 
@@ -127,12 +128,6 @@ def _reading_of(text: str, languages: Sequence[str]) -> Reading | None:
 def _is_own(opened: Opened, typed: str) -> bool:
     """Whether a text is a name or a tag here, of usual words: "serpent" and "boutique" are French, too."""
     return opened.is_name_or_tag(typed) and all(map(opened.speller.is_usual, typed.split()))
-
-
-def _middle(vectors: Floats, counts: Sequence[float]) -> Floats:
-    """Direction between what a text may mean, by what each reading counts."""
-    middle = np.array(counts, np.float32) @ vectors
-    return np.asarray(middle / np.linalg.norm(middle), np.float32)
 
 
 def parse_avoided(opened: Opened, query: Query, parsed: ParsedQuery | None = None) -> Avoided:

@@ -21,7 +21,7 @@ N_CANDIDATES = 1_000
 N_LEXICAL = 400
 """Icons that names add to those that the vectors find; one in five where more are asked for."""
 N_DRAWN = 50
-"""Icons that each customary drawing adds by its vector, and as many by names."""
+"""Icons that each customary drawing adds, by its name."""
 _SIFTED = 8
 """Times as many names are looked at where a filter leaves some of them."""
 _LARGE = 4
@@ -181,10 +181,12 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
             every += [first, *question.direct, question.synonyms[0]]
             among.append(lexical)
             if is_first:  # nothing else is drawn for it, however deep is looked
-                covered = map(question.opened.lexicon.coverage, parsed.wording.drawn)
-                for first, lexical, _ in (_best_named(question.opened, fits, N_DRAWN, only) for fits in covered):
-                    every.append(first)
-                    among.append(lexical)
+                lexicon = question.opened.lexicon
+                drawn = [
+                    _best_named(question.opened, lexicon.coverage(name), N_DRAWN, only) for name in parsed.wording.drawn
+                ]
+                every += [first for first, *_ in drawn]
+                among += [best for _, best, _ in drawn]
     if question.look is not None:
         images = None if only is None else only.images()
         looks, first = _near(question.opened, question.opened.pictures, question.look, n, images, is_first=is_first)

@@ -296,7 +296,8 @@ _SAID = (
         " crossed out",
     ),
     (
-        rf" (?:in|with(?= (?:an? )?(?:contour|{'|'.join(_SURE)})\b)) (?:an? )?((?:(?:{'|'.join(_STYLES)}) ?\b)+)(?: {_OF_STYLE})?$",
+        rf" (?:in|with(?= (?:an? )?(?:contour|{'|'.join(_SURE)})\b)) (?:an? )?((?:(?:{'|'.join(_STYLES)}) ?\b)+)"
+        rf"(?: {_OF_STYLE})?$",
         r" \1 style",
     ),
     (rf"(?<!\S)(?:un(?=filled|outlined)|non[ -]?|(?:not|no|{_WITHOUT}) )({'|'.join(_SURE)})(?= [^\s,])", r"-\1"),
