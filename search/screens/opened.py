@@ -254,7 +254,7 @@ def _judge_icon(index: UsageIndex, opened: Opened, icon: int) -> Judged:
     in_set = (index.vectors(drawings) @ rivals.T).max(axis=1, initial=-1)
     elsewhere = _rivals(index, opened, drawings, images[variants])
     likeness = cosines.max(axis=1, initial=-1)
-    scores = np.minimum(index.is_icon(likeness, in_set), index.is_icon(likeness, elsewhere, expected=weights.OWN_SET))
+    scores = np.minimum(index.is_icon(likeness, in_set), index.is_icon(likeness, elsewhere, expected=weights.PREFERRED))
     return drawings, scores, facets.column("icon")[variants[cosines.argmax(axis=1)]]
 
 

@@ -76,7 +76,7 @@ class _Namer:
         are_foreign = [~np.isin(facets.at(icons)["drawing"], self.drawings) for icons in shown]
         others = [next(iter(near.scores[foreign]), -1.0) for near, foreign in zip(nears, are_foreign, strict=True)]
         own = cosines[np.arange(len(cosines)), best]
-        is_ours = self.index.is_icon(own, np.array(others, np.float32), expected=weights.OWN_SET)
+        is_ours = self.index.is_icon(own, np.array(others, np.float32), expected=weights.PREFERRED)
         known = same.known.scores(np.array([near.scores[0] for near in nears], np.float32))
         are_own = (is_ours >= LEAST_SURE).tolist()
         icons = [like if is_own else int(found[0]) for like, is_own, found in zip(likes, are_own, shown, strict=True)]
