@@ -1,13 +1,15 @@
-"""The arrays that travel between modules: one name for each kind of element; docstrings have the shapes."""
+"""What travels between modules: one name for each kind of array, docstrings have the shapes; values cut and grouped."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 Value = TypeVar("Value", bound=Hashable)
+Item = TypeVar("Item")
+Many = TypeVar("Many", bound=Sequence[Any] | NDArray[Any])
 
 Ids = NDArray[np.int64]
 """Ids of the catalog: icons, images or names."""
@@ -22,6 +24,20 @@ Tiers = NDArray[np.int8]
 """How directly each icon answers (`search.ranking.order`); lower ones come first."""
 Pixels = NDArray[np.uint8]
 """RGB, (size, size, 3), or several of them."""
+
+
+def in_chunks(values: Many, size: int) -> Iterator[Many]:
+    """Values, `size` at a time; the last chunk may be smaller."""
+    for start in range(0, len(values), size):
+        yield cast(Many, values[start : start + size])
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Value]) -> dict[Value, list[Item]]:
+    """Items by what they have in common, in their order."""
+    found: dict[Value, list[Item]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
 
 
 def distinct(ids: Ids) -> Ids:

@@ -1,5 +1,8 @@
 """The one tree of errors. A message names the value in quotes and says what to run next."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class IconsError(Exception):
     """Anything the user can mend; the command line prints its message and exits with 2."""
@@ -94,3 +97,22 @@ class UnsupportedError(IconsError):
 
 class UnreachableError(LibraryError):
     """A server that holds a library and does not answer."""
+
+
+@contextmanager
+def explain_unreadable(
+    what: object,
+    advice: str,
+    kind: type[IconsError] = LibraryError,
+    *,
+    damages: type[Exception] | tuple[type[Exception], ...] = (OSError, ValueError),
+) -> Iterator[None]:
+    """Tell that something can't be read, and what mends that, where the block ends with one of some errors.
+
+    Raises:
+        IconsError: of that kind.
+    """
+    try:
+        yield
+    except damages as error:
+        raise kind(f"{what} can't be read ({error}); {advice}") from error

@@ -133,6 +133,12 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' if n != 1 else ''}"
 
 
+def first_few(texts: Sequence[str], *, most: int = 3, between: str = ", ") -> str:
+    """The first of some texts, and how many more there are: "bell, house, user and 2 more"."""
+    named = between.join(texts[:most])
+    return f"{named} and {len(texts) - most:,} more" if len(texts) > most else named
+
+
 STYLES: dict[str, str | None] = {
     **dict.fromkeys(("filled", "fill", "solid"), "filled"),
     **dict.fromkeys(("outline", "outlined", "line", "stroke"), "outline"),

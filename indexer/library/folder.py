@@ -30,7 +30,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, get_args
 
-from indexer.errors import IconsError, LibraryError, UnsupportedError
+from indexer.errors import IconsError, LibraryError, UnsupportedError, explain_unreadable
 from indexer.library.durable import (
     Files,
     describe_file,
@@ -165,12 +165,10 @@ def read_manifest(
     Raises:
         LibraryError: it is missing, not whole, or refused; `advice` says what mends that.
     """
-    try:
+    with explain_unreadable(f'"{generation.manifest}"', advice):
         facts = parsed(generation.manifest.read_bytes())
         check(facts)
         return from_signed(kind, facts)
-    except (OSError, ValueError) as error:
-        raise LibraryError(f'"{generation.manifest}" can\'t be read ({error}); {advice}') from error
 
 
 _PATIENCE_SECONDS = 0.3

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from indexer.arrays import Halves, Ids, Mask, Positions, distinct
-from indexer.errors import ShardError
+from indexer.arrays import Halves, Ids, Mask, Positions, distinct, grouped
+from indexer.errors import ShardError, explain_unreadable
 from indexer.library.durable import write_file
 from indexer.library.foreign import folders_in, from_json
 
@@ -103,7 +103,8 @@ class Accounting:
 Kind = Literal["images", "names"]
 KINDS: dict[str, Kind] = {"images": "images", "names": "names"}
 ADVICE = "`icons doctor --repair` sets it aside, `icons index` makes its vectors again"
-_DAMAGES = (SafetensorError, OSError, KeyError, TypeError, ValueError)
+DAMAGES = (SafetensorError, OSError, LookupError, TypeError, ValueError)
+"""What reading a file of tensors that is not as it was written may raise."""
 _PIECE = "+"
 Tensors = dict[str, NDArray[Any]]
 Item = TypeVar("Item", int, bytes)
@@ -180,10 +181,7 @@ def block_of(name: str) -> str:
 
 def partial_shards_by_block(folder: Path) -> dict[str, list[Path]]:
     """The pieces that are there of each block that has some."""
-    found: dict[str, list[Path]] = {}
-    for path in sorted(folder.glob(f"*{_PIECE}*.safetensors")):
-        found.setdefault(block_of(path.name), []).append(path)
-    return found
+    return grouped(sorted(folder.glob(f"*{_PIECE}*.safetensors")), lambda path: block_of(path.name))
 
 
 def pack_shard(shard: Shard, *, fingerprint: str, facts: dict[str, str]) -> bytes:
@@ -216,20 +214,15 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
     Raises:
         ShardError: the file is damaged, or belongs to another encoder.
     """
-    try:
+    with explain_unreadable(f'shard "{path}"', ADVICE, ShardError, damages=DAMAGES):
         receipt, tensors = _open(path)
         ids, vectors, contents = tensors["ids"], tensors["vectors"], tensors.get("contents")
-        kind, owner, failures = (
-            KINDS[receipt["kind"]],
-            receipt["fingerprint"],
-            read_reasons(receipt, tensors["failed"].tolist()),
-        )
+        kind, owner = KINDS[receipt["kind"]], receipt["fingerprint"]
+        failures = read_reasons(receipt, tensors["failed"].tolist())
         whole = len(ids) == int(receipt["count"]) and _content_hash(tensors) == receipt["sha256"]
         whole &= receipt.get("failures_sha256") in (None, _failures_hash(failures))  # older shards have none
         whole &= receipt.get("contents_sha256") == (None if contents is None else _sum(contents))
         whole &= contents is None or len(contents) == len(ids) + len(failures)
-    except _DAMAGES as error:
-        raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
     if not whole or owner != fingerprint:
         what = "does not match its receipt" if owner == fingerprint else f'belongs to encoder "{owner}"'
         raise ShardError(f'shard "{path}" {what}; {ADVICE}')
@@ -355,11 +348,9 @@ def read_finished(path: Path) -> Finished:
     Raises:
         ShardError: the file is damaged.
     """
-    try:
+    with explain_unreadable(f'shard "{path}"', ADVICE, ShardError, damages=DAMAGES):
         found = path.stat()
         return _remembered(path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
-    except _DAMAGES as error:
-        raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
 
 
 @cache

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Ids, Positions, firsts_of, rows_by_id
-from indexer.errors import LibraryError
+from indexer.errors import explain_unreadable
 from indexer.library.folder import ORDERS, Generation
 from indexer.library.shards import FLAGS
 from indexer.merging.facets import NONE, OF_LOOK, SEVERAL, compared, natural_ranks, read_array, reading
@@ -49,11 +49,9 @@ class Labels:
             LibraryError: it can't be read.
         """
         query = f"SELECT value, title, n, {', '.join(_COLUMNS)} FROM labels WHERE kind = ? ORDER BY code"
-        try:
-            with reading(path) as connection:
-                rows = connection.execute(query, (kind,)).fetchall()
-        except sqlite3.Error as error:
-            raise LibraryError(f'"{path}" can\'t be read ({error}); `icons index` builds a new generation') from error
+        failing = explain_unreadable(f'"{path}"', "`icons index` builds a new generation", damages=sqlite3.Error)
+        with failing, reading(path) as connection:
+            rows = connection.execute(query, (kind,)).fetchall()
         values, titles, *numbers = zip(*rows, strict=True) if rows else [()] * (3 + len(_COLUMNS))
         n, *hits = (np.array(of_all, np.int64) for of_all in numbers)
         return cls(kind, values, titles, n, dict(zip(("flat", *ORDERS), hits, strict=True)))
@@ -200,15 +198,11 @@ class Columns(Table):
     def __init__(self, generation: Generation) -> None:
         super().__init__(generation.catalog)
         self._generation = generation
-        try:
+        with explain_unreadable(f'facets of "{generation.folder}"', "`icons index` builds a new generation"):
             self.rows: NDArray[np.void] = read_array(generation.facets)
             self._pairs = {kind: read_array(getattr(generation, name)) for kind, name in SEVERAL.items()}
             self.drawings: NDArray[Any] = read_array(generation.drawings)
             self._kept |= {"drawing": self.drawings, "place": read_array(generation.places)}
-        except (OSError, ValueError) as error:
-            raise LibraryError(
-                f'facets of "{generation.folder}" can\'t be read ({error}); `icons index` builds a new generation'
-            ) from error
 
     def __len__(self) -> int:
         return len(self.rows)

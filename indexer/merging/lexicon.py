@@ -18,12 +18,12 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from indexer.arrays import Floats, Ids, Mask, Numbers, distinct, rows_by_id
-from indexer.errors import LibraryError
+from indexer.errors import explain_unreadable
 from indexer.languages.words import normalise_tag
+from indexer.library.shards import DAMAGES
 from indexer.merging.facets import ALL_TAGS
 
 TOKENS = "unicode61 remove_diacritics 2 tokenchars '+#'"
@@ -169,15 +169,13 @@ class Lexicon:
         Raises:
             LibraryError: it can't be read.
         """
-        try:
+        with explain_unreadable(f'"{path}"', "`icons index` builds a new generation", damages=DAMAGES):
             held = load_file(path)
             names, tagged, icons = (Lists(held[f"{name}.starts"], held[f"{name}.values"]) for name in _LISTS)
             for lists, n in ((names, len(held["name_ids"])), (tagged, len(held["name_ids"])), (icons, None)):
                 _check(lists, n)
             terms = held["terms"].reshape(-1).view(f"S{MOST_BYTES}")
             return cls(terms, held["weights"], names, tagged, held["name_ids"], icons)
-        except (OSError, SafetensorError, LookupError, TypeError, ValueError) as error:
-            raise LibraryError(f'"{path}" can\'t be read ({error}); `icons index` builds a new generation') from error
 
     def save(self, path: Path) -> None:
         """Write a lexicon."""

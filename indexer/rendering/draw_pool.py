@@ -5,7 +5,6 @@ names and nothing of its parent's, so it never holds torch, and libvips never se
 a picture that took a worker over could not make the other end run anything.
 """
 
-import io
 import os
 import resource
 import signal
@@ -23,19 +22,16 @@ from typing import IO, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from indexer.errors import EmbedError, IconsError, RenderError
 from indexer.process import end_with_starter, named_as_starter
-from indexer.rendering.render import draw, render
+from indexer.rendering.render import as_png, draw, render
 from indexer.rendering.screenshot import Screenshot, cut_out, draw_screenshot
 from indexer.sources.folders import reason_of
 
 READY = b"ready"
 """What a worker sends first; after that, an answer to each order."""
 ANY_PICTURE = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h1v1z"/></svg>'
-# -P: a file "numpy.py" in the folder where the user happens to stand is not to be imported
-_COMMAND = (sys.executable, "-P", "-c")
 
 
 @dataclass(eq=False, slots=True)
@@ -58,7 +54,8 @@ class Worker:
         path = os.pathsep.join(filter(None, sys.path))
         with there:
             process = subprocess.Popen(
-                [*_COMMAND, program, *arguments, str(there.fileno())],
+                # -P: a file "numpy.py" in the folder where the user happens to stand is not to be imported
+                [sys.executable, "-P", "-c", program, *arguments, str(there.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
@@ -258,8 +255,6 @@ def _drawn(order: _Order) -> bytes:
         case "icon":
             return cut_out(order.content, size=order.size).tobytes()
         case "png":
-            written = io.BytesIO()
-            Image.fromarray(draw(order.content, size=order.size)).save(written, "PNG")
-            return written.getvalue()
+            return as_png(draw(order.content, size=order.size))
         case "screenshot":
             return draw_screenshot(order.content, size=order.size).to_bytes()

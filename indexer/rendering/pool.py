@@ -28,7 +28,7 @@ from typing import IO, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Ids, Pixels, Positions
+from indexer.arrays import Ids, Pixels, Positions, in_chunks
 from indexer.errors import EmbedError, IconsError, SourceError
 from indexer.library.shards import TRAITS, digest_of
 from indexer.rendering.draw_pool import Worker, beyond_memory_limit, cause_of_end, limited, serve
@@ -135,7 +135,7 @@ def draw_all(
         with limited(seconds_per_item) if seconds_per_item else nullcontext():
             decoded += _decode(drawn, row, job, read.get(row))
     at_once, size = max(1, _LAID_AT_ONCE // drawn.pixels.shape[1] ** 2), drawn.pixels.shape[1]
-    for some in (decoded[start : start + at_once] for start in range(0, len(decoded), at_once)):
+    for some in in_chunks(decoded, at_once):
         for (row, _), laid in zip(some, lay([picture for _, picture in some], size=size), strict=True):
             if laid is None:
                 drawn.fail(row, BLANK)
@@ -225,7 +225,6 @@ class _Chunk:
 
 
 CHUNK = 64
-_MAX_DEATHS_WITHOUT_CAUSE = 10
 
 
 @dataclass(eq=False, slots=True)
@@ -371,8 +370,8 @@ class RenderPool(AbstractContextManager["RenderPool"]):
             start = chunk.slot * self._settings.chunk
             self._slots.notes["state"][start : start + len(chunk.jobs)] = UNTOUCHED
             jobs = list(enumerate(chunk.jobs, start))
-            for first in range(0, len(jobs), SENT_AT_ONCE):
-                self._send(chunk, jobs[first : first + SENT_AT_ONCE])
+            for some in in_chunks(jobs, SENT_AT_ONCE):
+                self._send(chunk, some)
 
     def _send(self, chunk: _Chunk, jobs: Sequence[tuple[int, Job]]) -> None:
         """Give what is untouched of some pictures to the worker with the least to do."""
@@ -417,7 +416,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         self._start_missing_workers()
         rows = [row for _, jobs in dead.orders for row, _ in jobs if self._slots.notes["state"][row] == STARTED]
         self._deaths_without_cause += not rows
-        if self._deaths_without_cause > _MAX_DEATHS_WITHOUT_CAUSE:
+        if self._deaths_without_cause > 10:
             raise EmbedError(f"render workers keep dying between pictures, the last one: {cause}")
         for row in rows[:1]:
             self._slots.fail(row, cause, state=UNREADABLE if is_killed else FAILED)

@@ -308,6 +308,13 @@ def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
     return picture if picture.shape[2] == 4 else np.dstack([picture, np.full(picture.shape[:2], 255, np.uint8)])
 
 
+def as_png(pixels: Pixels) -> bytes:
+    """Write RGB or RGBA, (height, width, 3 or 4), as a PNG."""
+    written = io.BytesIO()
+    Image.fromarray(pixels).save(written, "PNG")
+    return written.getvalue()
+
+
 def decode(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], Made]:
     """RGB or RGBA, (height, width, 3 or 4), and how it was made; natural size where `size` is None.
 

@@ -34,8 +34,9 @@ _RELATIVE = re.compile(rf"\s*from\s+(#?[\w-]+(?:\({_INSIDE}\))?)\s+(.*)", re.DOT
 _ANY_OF = re.compile(rf":is\(({_INSIDE})\)", re.IGNORECASE)
 _MOST_SPELLINGS = 200
 """Of one selector, where `:is()` leaves a choice."""
+NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?", re.IGNORECASE)
+_FIGURE = f"({NUMBER.pattern})"
 _CALC = re.compile(r"calc\((?:[-+*/.\d\s()]|px){1,200}\)", re.IGNORECASE)
-_FIGURE = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)"
 _BRACKETS = re.compile(rf"\(\s*{_FIGURE}\s*\)")
 _PRODUCT = re.compile(rf"(?<![\d.*/])(?<![*/]\s){_FIGURE}\s*([*/])\s*{_FIGURE}")
 _SUM = re.compile(rf"(?<![\d.*/])(?<![*/]\s){_FIGURE}\s+([-+])\s+{_FIGURE}(?!\s*[*/\d.])")
@@ -61,7 +62,8 @@ _SPACES = {
 _MISSING = "inherit"
 """What a value is worth that lacks a variable."""
 _LONGEST, _DEEPEST, _MOST_RULES = 10_000, 250, 5000
-_DEEPEST_BRACKETS = 50
+_LONGEST_STYLE = 50_000
+"""Letters of a style that are read: a megabyte would take seconds."""
 
 
 class Declaration(NamedTuple):
@@ -82,7 +84,7 @@ def tokens(css: str | Sequence[Any]) -> Sequence[Any]:
     """Read a style or a sheet; nothing where brackets are nested deeper than any is."""
     tokens = tinycss2.parse_component_value_list(css) if isinstance(css, str) else css
     level = tokens
-    for _ in range(_DEEPEST_BRACKETS):
+    for _ in range(50):
         level = [inner for one in level for inner in getattr(one, "content", getattr(one, "arguments", None)) or ()]
     return () if level else tokens
 
@@ -99,7 +101,13 @@ def declarations(style: str | Sequence[Any]) -> list[Declaration]:
     return found
 
 
-LENGTH = re.compile(r"\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)(?:px)?\s*", re.IGNORECASE)
+def stated_by(element: Element) -> dict[str, str]:
+    """What an element states by itself: its attributes, and what its style says in their place."""
+    style = declarations(element.get("style", "")[:_LONGEST_STYLE])
+    return element.attrib | {one.name: one.value for one in style}
+
+
+LENGTH = re.compile(rf"\s*{_FIGURE}(?:px)?\s*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[\s,]+")
 
 
@@ -134,7 +142,7 @@ def group_root(root: Element) -> None:
     Browsers measure that in pixels of the page; here it is as where such a pixel is a unit of the drawing.
     """
     style, box = declarations(root.get("style", "")), box_of(root.attrib)
-    stated = {**root.attrib, **{one.name: one.value for one in style}}
+    stated = stated_by(root)
     taken = {name: stated[name] for name in _OF_A_BOX if name in stated}
     if box is None or _NOTHING.issuperset(taken.values()):
         return

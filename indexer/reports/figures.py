@@ -136,7 +136,6 @@ _LOOKS: dict[Any, Any] = {
 }
 _WIDTH, _HEIGHT, _ROW = 5.6, 3.2, 0.27
 """In inches, of 72 px."""
-_PNG_DPI = 250
 _NOTHING = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 """What matplotlib would tell of itself."""
 
@@ -177,7 +176,7 @@ class Chart:
 
     def png(self) -> bytes:
         """Draw it on white."""
-        return self._saved(format="png", dpi=_PNG_DPI)
+        return self._saved(format="png", dpi=250)
 
     def _saved(self, **how: Any) -> bytes:
         import matplotlib as mpl

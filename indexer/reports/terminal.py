@@ -9,13 +9,13 @@ beside each other in threads: each counts what the whole process has computed me
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from threading import Event, Lock, Thread
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -26,6 +26,7 @@ from rich.text import Text
 
 from indexer.languages.words import printable
 
+Item = TypeVar("Item")
 Progress = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and of how much."""
 _PATIENCE_SECONDS = 2.0
@@ -148,6 +149,15 @@ class ProgressLine(Bars):
             return ""
         left = "" if self.live else f", {timedelta(seconds=round((total - done) / rate))} left"
         return f"{rate:,.{0 if rate >= _WHOLE_RATE else 1}f}/s{left}"
+
+
+def with_progress(items: Collection[Item], title: str, progress: Progress) -> Iterator[Item]:
+    """Some things one after the other; how many are done is told before each, and at the end."""
+    for n_done, item in enumerate(items):
+        progress(title, n_done, len(items))
+        yield item
+    if items:
+        progress(title, len(items), len(items))
 
 
 def patient(progress: Progress) -> Progress:

@@ -4,7 +4,6 @@ Reads screenshots and the generation of icons that answers; writes the folder `u
 A screenshot is decoded in a worker process; its boxes, vectors and crops are made here.
 """
 
-import io
 import json
 import re
 import time
@@ -27,6 +26,7 @@ from indexer.library.shards import Failed, digest_of
 from indexer.merging.manifest import answering_manifest
 from indexer.process import cores
 from indexer.rendering.draw_pool import DrawPool
+from indexer.rendering.render import as_png
 from indexer.reports.terminal import Progress
 from indexer.screens.files import (
     MAX_BYTES,
@@ -263,35 +263,31 @@ def _look(
     if not left:
         return 0
     threads = min(options.workers or cores(), len(left))
-    looks: list[Look] = []
-    failures: dict[bytes, Failed] = {}
+    looked: dict[str, Look | Failed] = {}
     since = time.monotonic()
-
-    def keep() -> None:
-        nonlocal since
-        if looks or failures:
-            write_looks(folder.looks_of(sight.key), sight.key, looks, failures, has_crops=shots.keeps_crops)
-        looks.clear()
-        failures.clear()
-        since = time.monotonic()
-
     with DrawPool(workers=threads, seconds=_SECONDS) as pool, ThreadPoolExecutor(threads) as executor:
         see = partial(look, pool=pool, sight=sight, keeps_crops=shots.keeps_crops)
         seeing = {executor.submit(see, facts): digest for digest, facts in left.items()}
         try:
             for n_done, future in enumerate(as_completed(seeing), start=1):
-                digest, looked = seeing.pop(future), future.result()
-                if isinstance(looked, Failed):
-                    failures[bytes.fromhex(digest)] = looked
-                else:
-                    looks.append(looked)
+                looked[seeing.pop(future)] = future.result()
                 progress("Looking for icons on screenshots", n_done, len(left))
-                if len(looks) + len(failures) >= MOST_OF_SHARD or time.monotonic() - since >= MOST_SECONDS:
-                    keep()
+                if len(looked) >= MOST_OF_SHARD or time.monotonic() - since >= MOST_SECONDS:
+                    _keep(folder, sight.key, looked, has_crops=shots.keeps_crops)
+                    since = time.monotonic()
         finally:  # also after an error, or Ctrl-C
             executor.shutdown(cancel_futures=True)
-            keep()
+            _keep(folder, sight.key, looked, has_crops=shots.keeps_crops)
     return len(left)
+
+
+def _keep(folder: UsageFolder, key: LookKey, looked: dict[str, Look | Failed], *, has_crops: bool) -> None:
+    """Write a shard of what was looked at, by digest, and forget it."""
+    looks = [one for one in looked.values() if isinstance(one, Look)]
+    failures = {bytes.fromhex(digest): one for digest, one in looked.items() if isinstance(one, Failed)}
+    if looked:
+        write_looks(folder.looks_of(key), key, looks, failures, has_crops=has_crops)
+    looked.clear()
 
 
 def look(facts: FileFacts, pool: DrawPool, sight: Sight, *, keeps_crops: bool) -> Look | Failed:
@@ -330,9 +326,7 @@ def _png_of(pixels: Pixels, box: Floats) -> bytes:
     right, bottom = np.minimum(np.ceil(box[2:] + around), [width, height]).astype(int)
     picture = Image.fromarray(pixels[top:bottom, left:right])
     picture.thumbnail((_LARGEST_CROP, _LARGEST_CROP))
-    written = io.BytesIO()
-    picture.save(written, "PNG")
-    return written.getvalue()
+    return as_png(np.asarray(picture))
 
 
 def _publish(

@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from indexer.errors import LibraryError, SourceError
+from indexer.errors import SourceError, explain_unreadable
 from indexer.library.durable import write_file
 from indexer.library.folder import GenerationFolder, Generations, Library
 from indexer.library.foreign import Absolute, Count, Location, below, from_json
@@ -45,10 +45,6 @@ class UsageFolder(Generations[UsageGeneration]):
         self.files = self.root / "files.jsonl"
         self.looks = self.root / "looks"
 
-    def exists(self) -> bool:
-        """Whether screenshots were ever added."""
-        return self.settings.is_file() or bool(self.numbers())
-
     def looks_of(self, key: object) -> Path:
         """Folder of the shards of one encoder and detector."""
         return below(self.looks, str(key))
@@ -79,12 +75,8 @@ def read_shots(folder: UsageFolder) -> Shots:
     """
     if not folder.settings.is_file():
         return Shots()
-    try:
+    with explain_unreadable(f'"{folder.settings}"', "delete it, and give `icons usage add` the screenshots again"):
         return from_json(Shots, folder.settings.read_bytes())
-    except (OSError, ValueError) as error:
-        raise LibraryError(
-            f'"{folder.settings}" can\'t be read ({error}); delete it, and give `icons usage add` the screenshots again'
-        ) from error
 
 
 SUFFIXES = frozenset((".png", ".jpg", ".jpeg", ".webp", ".gif", ".apng", ".bmp"))
@@ -201,12 +193,8 @@ def read_places(generation: UsageGeneration) -> list[Placed]:
     Raises:
         LibraryError: it can't be read.
     """
-    try:
+    with explain_unreadable(f'"{generation.places}"', "`icons usage add` builds a new one"):
         return [from_json(Placed, line) for line in generation.places.read_bytes().splitlines()]
-    except (OSError, ValueError) as error:
-        raise LibraryError(
-            f'"{generation.places}" can\'t be read ({error}); `icons usage add` builds a new one'
-        ) from error
 
 
 def write_known(folder: UsageFolder, files: Sequence[FileFacts]) -> None:

@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
-from indexer.arrays import Floats, Pixels
+from indexer.arrays import Floats, Pixels, in_chunks
 from indexer.encoders.query_encoder import QueryEncoder, Tower
-from indexer.errors import IconsError
+from indexer.errors import IconsError, explain_unreadable
 from indexer.library.bundled import bundled
+from indexer.library.shards import DAMAGES
 from indexer.process import cores
 from indexer.screens.boxes import NO_BOXES, Boxes, rim, without_overlaps
 from indexer.sources.records import content_digest
@@ -34,7 +35,6 @@ _OVERLAP = 128
 """Pixels that neighbouring parts share: more than the largest icon has at full size."""
 _LARGE = 64
 """Pixels: longer sides are sought in a picture of half the size."""
-_LEAST_SCORE = 0.05
 _MOST_CELLS = 3_000
 """Best cells that become boxes."""
 
@@ -49,12 +49,10 @@ class Detector:
             IconsError: the folder holds none that can be read.
         """
         folder = folder or bundled("detector")
-        try:
+        with explain_unreadable(f'detector "{folder}"', "install icons again", IconsError, damages=RuntimeError):
             self._net = Tower(folder / GRAPH, threads=0)
-        except RuntimeError as error:
-            raise IconsError(f'detector "{folder}" can\'t be read ({error}); install icons again') from error
 
-    def detect(self, pixels: Pixels, *, least_score: float = _LEAST_SCORE) -> Boxes:
+    def detect(self, pixels: Pixels, *, least_score: float = 0.05) -> Boxes:
         """Find icons in a picture, RGB (height, width, 3): boxes of this score and more, best first."""
         height, width = pixels.shape[:2]
         found = self._at_one_size(pixels, least_score)
@@ -145,16 +143,16 @@ def read_judge(fingerprint: str | None, folder: Path | None = None) -> Judge:
     Raises:
         IconsError: the file can't be read.
     """
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
     path = (folder or bundled("detector")) / WEIGHTS
-    try:
-        with safe_open(path, "numpy") as file:
-            facts = json.loads(file.metadata()["facts"])
-            kind = WITH_ENCODER if fingerprint == facts["fingerprint"] else ALONE
-            tensors = {name: file.get_tensor(f"{kind}.{name}") for name in Judge._fields[1:]}
-    except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
-        raise IconsError(f'"{path}" can\'t be read ({error}); install icons again') from error
+    with (
+        explain_unreadable(f'"{path}"', "install icons again", IconsError, damages=DAMAGES),
+        safe_open(path, "numpy") as file,
+    ):
+        facts = json.loads(file.metadata()["facts"])
+        kind = WITH_ENCODER if fingerprint == facts["fingerprint"] else ALONE
+        tensors = {name: file.get_tensor(f"{kind}.{name}") for name in Judge._fields[1:]}
     return Judge(threshold=float(facts["thresholds"][kind]), **tensors)
 
 
@@ -257,7 +255,7 @@ def seen_in(pixels: Pixels, corners: Floats, encoder: QueryEncoder) -> Floats:
     """What an encoder sees in some boxes (n, 4), (n, dim); equal crops are encoded once, and have one vector."""
     cut = crops(pixels, corners, size=encoder.image_size)
     _, firsts, numbers = np.unique(cut.reshape(len(cut), -1), axis=0, return_index=True, return_inverse=True)
-    batches = [cut[firsts[start : start + _BATCH]] for start in range(0, len(firsts), _BATCH)]
+    batches = in_chunks(cut[firsts], _BATCH)
     with ThreadPoolExecutor(cores()) as threads:
         encoded = list(threads.map(encoder.encode_many_pictures, batches))
     return np.concatenate(encoded)[numbers.reshape(-1)]

@@ -17,20 +17,17 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.numpy import save
 
 from indexer.arrays import Floats, Halves, Ids
-from indexer.errors import IconsError, LibraryError, ShardError
+from indexer.errors import IconsError, LibraryError, ShardError, explain_unreadable
 from indexer.library.durable import Files, bytes_on_disk, differences, write_file
 from indexer.library.folder import Library, Number, read_manifest, require
 from indexer.library.foreign import Count, FileName, Name, from_json
-from indexer.library.shards import Failed, read_reasons, reasons_of
+from indexer.library.shards import DAMAGES, Failed, Tensors, read_reasons, reasons_of
 from indexer.merging.manifest import Curve
 from indexer.screens.files import UsageFolder, UsageGeneration, is_below, read_known, read_places, read_shots
-
-Tensors = dict[str, NDArray[Any]]
-_DAMAGES = (SafetensorError, OSError, KeyError, TypeError, ValueError, IndexError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +145,13 @@ def read_looks(path: Path, *, key: LookKey) -> LookShard:
     Raises:
         ShardError: it is damaged, or of another encoder or detector.
     """
-    try:
+    with explain_unreadable(f'"{path}"', "`icons usage add` makes it again", ShardError, damages=DAMAGES):
         with safe_open(path, framework="numpy") as file:
             receipt = file.metadata()
             tensors: Tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no dict)
         is_whole = receipt["sha256"] == _content_hash(tensors) and receipt["key"] == str(key)
         failures = read_reasons(receipt, _digests(tensors.pop("failed")))
         shard = LookShard(tensors, failures, from_json(bool, receipt["crops"]))
-    except _DAMAGES as error:
-        raise ShardError(f'"{path}" can\'t be read ({error}); `icons usage add` makes it again') from error
     if not is_whole or tensors.keys() != _TENSORS:
         raise ShardError(f'"{path}" does not match its receipt; `icons usage add` makes it again')
     return shard
@@ -187,7 +182,7 @@ def read_known_screens(
     for path in look_paths(folder.looks_of(key)):
         try:
             has_crops, seen, failures = _read_receipt(path)
-        except _DAMAGES:
+        except DAMAGES:
             path.unlink()
             continue
         known_seen.update(seen if has_crops or not with_crops else ())

@@ -9,10 +9,9 @@ lacked the icon. `lead` is by how much a picture's own vector is nearer than tha
 import hashlib
 import io
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -22,16 +21,16 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 from safetensors.numpy import save
 
-from indexer.arrays import Floats, Halves, Numbers, Pixels
+from indexer.arrays import Floats, Halves, Numbers, Pixels, in_chunks
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import LibraryError, RenderError, SourceError
 from indexer.library.folder import Generation, write_manifest
 from indexer.library.shards import Failed
-from indexer.merging.facets import read_array
+from indexer.merging.facets import read_array, reading
 from indexer.merging.manifest import Curve, Manifest, fit, pictures_of_nothing, spread
 from indexer.merging.vector_index import VectorIndex, build_recommended, fp32_chunks
 from indexer.rendering.draw_pool import DrawPool
-from indexer.screens.files import FileFacts, UsageFolder, UsageGeneration
+from indexer.screens.files import FileFacts, Placed, UsageFolder, UsageGeneration
 from indexer.screens.located import crops
 from indexer.screens.looks import (
     FORMAT,
@@ -74,16 +73,10 @@ def merge_usage(folder: UsageFolder, key: LookKey, content: UsageContent, *, kee
     """
     with folder.next_generation(keeps_before=keep_before) as built:
         looks, vectors = _gather(folder, key, content, built)
-        screens = {look.digest: row for row, look in enumerate(looks)}
-        places = []
-        for facts in content.files:
-            screen = screens.get(bytes.fromhex(facts.digest or ""))
-            places.append((facts.path, screen, _reason(facts, content.failures) if screen is None else None))
-        if n_missing := sum(screen is None and reason is None for _, screen, reason in places):
-            raise LibraryError(f"{n_missing} screenshots have neither a look nor a reason; run `icons usage add`")
-        built.places.write_text("".join(f"{json.dumps(place)}\n" for place in places), "utf-8")
-        indexed = {screen for _, screen, _ in places if screen is not None}
-        n_failed = sum(reason is not None for _, _, reason in places)
+        places = _placed(content, {look.digest: row for row, look in enumerate(looks)})
+        built.places.write_text("".join(f"{json.dumps(astuple(place))}\n" for place in places), "utf-8")
+        n_indexed = len({place.screen for place in places} - {None})
+        n_failed = sum(place.screen is None for place in places)
         manifest = UsageManifest(
             number=built.number,
             format=FORMAT,
@@ -97,8 +90,8 @@ def merge_usage(folder: UsageFolder, key: LookKey, content: UsageContent, *, kee
             same=content.same,
             counts=UsageCounts(
                 found=len(places),
-                indexed=len(indexed),
-                duplicate=len(places) - len(indexed) - n_failed,
+                indexed=n_indexed,
+                duplicate=len(places) - n_indexed - n_failed,
                 failed=n_failed,
                 icons=sum(len(look.scores) for look in looks),
                 drawings=len(vectors),
@@ -108,6 +101,21 @@ def merge_usage(folder: UsageFolder, key: LookKey, content: UsageContent, *, kee
         )
         write_manifest(built, manifest)
     return manifest
+
+
+def _placed(content: UsageContent, screens: Mapping[bytes, int]) -> list[Placed]:
+    """What became of each file; `screens` has the row of each by its digest.
+
+    Raises:
+        LibraryError: of one that is not known.
+    """
+    places = []
+    for facts in content.files:
+        screen = screens.get(bytes.fromhex(facts.digest or ""))
+        places.append(Placed(facts.path, screen, _reason(facts, content.failures) if screen is None else None))
+    if n_missing := sum(place.screen is None and place.reason is None for place in places):
+        raise LibraryError(f"{n_missing} screenshots have neither a look nor a reason; run `icons usage add`")
+    return places
 
 
 def _gather(
@@ -189,7 +197,7 @@ def measure_sameness(generation: Generation, encoder: QueryEncoder) -> Sameness:
     """Draw some of a generation's pictures as screens show them, and fit the curves."""
     manifest = Manifest.read(generation)
     index = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
-    with closing(sqlite3.connect(f"{generation.catalog.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+    with reading(generation.catalog) as connection:
         rows = connection.execute(_PICTURES).fetchall()
     chosen = (rows[place] for place in spread(len(rows), N_DRAWN).tolist())
     drawn = list(_drawn(_Picture(image, name, PictureAddress(*address)) for image, name, *address in chosen))
@@ -246,7 +254,7 @@ def _on_screen(png: bytes, random: np.random.Generator, *, is_dark: bool) -> Pix
 def _encode(encoder: QueryEncoder, screens: Sequence[Pixels]) -> Floats:
     """Encode what stands on each screen, cut along what differs from its ground, (n, dim)."""
     seen = np.concatenate([crops(screen, _box_of(screen)[None], size=encoder.image_size) for screen in screens])
-    return np.concatenate([encoder.encode_many_pictures(seen[start : start + 32]) for start in range(0, len(seen), 32)])
+    return np.concatenate([encoder.encode_many_pictures(some) for some in in_chunks(seen, 32)])
 
 
 def _box_of(screen: Pixels) -> Floats:

@@ -1,8 +1,8 @@
 """Whether every icon that a code names exists, and which of an own folder nobody names."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from importlib.metadata import version
@@ -10,20 +10,23 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
+from indexer.arrays import grouped
 from indexer.errors import IconsError
-from indexer.reports.terminal import Progress
+from indexer.reports.terminal import Progress, with_progress
 from search.code.files import ID, Project, code_files, family_of, spellings_of, words
 from search.code.known import KnownIcons, Nearest, slip_of
 from search.code.names import Reference, Scanned, scan, scan_file
 from search.code.syntax import kind_of
 from search.engine import SearchEngine
 
+FindingKind = Literal["no-icon", "no-file", "no-part", "unused-file", "too-many-sets"]
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something that is not as it should be."""
 
-    kind: Literal["no-icon", "no-file", "no-part", "unused-file", "too-many-sets"]
+    kind: FindingKind
     path: str
     line: int
     """From 1; 0 where it is about a file as a whole, or about all of them."""
@@ -87,7 +90,8 @@ class OwnIcons:
             yield _finding("no-part", one, f'no part "{one.name}" is defined in this code', self._ids | project.ids)
         elif one.file and is_lost and not _ELSEWHERE.match(file) and file.lower().endswith(".svg"):
             names = {path.name for path in project.svgs}
-            yield _finding("no-file", one, f'there is no file "{one.file}"', names, shift=len(one.file) + len("#"))
+            named = one._replace(text=one.file, column=one.column - len(one.file) - len("#"))
+            yield _finding("no-file", named, f'there is no file "{one.file}"', names)
 
     def _missing_file(self, one: Reference, folder: Path) -> Iterator[Finding]:
         """A file that is not where its address leads.
@@ -110,21 +114,16 @@ class OwnIcons:
             yield _finding("no-file", one, f'there is no file "{one.name}"', {path.name for path in near})
 
 
-def _finding(
-    kind: Literal["no-file", "no-part"], one: Reference, message: str, names: Iterable[str], *, shift: int = 0
-) -> Finding:
+def _finding(kind: FindingKind, one: Reference, message: str, names: Iterable[str]) -> Finding:
     """Report a name that is not there, with the one of some names that is spelt most alike, if any."""
     address = spellings_of(one.file or one.name)[-1].partition("?")[0]
     wrong = one.name if kind == "no-part" else address.rpartition("/")[2]
-    found = slip_of(wrong, sorted(names))
-    return Finding(
-        kind,
-        one.path,
-        one.line,
-        one.column - shift,
-        one.file if shift else one.text,
-        (f"{message}; near: {found[0]}" if found else message),
-    )
+    near = slip_of(wrong, sorted(names))
+    return _found_at(one, kind, f"{message}; near: {near[0]}" if near else message)
+
+
+def _found_at(one: Reference, kind: FindingKind, message: str, nearest: Nearest | None = None) -> Finding:
+    return Finding(kind, one.path, one.line, one.column, one.text, message, nearest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +177,8 @@ def check(
     if not files:
         raise IconsError(f'"{places[0]}" holds no code; name the folder that your sources lie in')
     own = OwnIcons(icons, Project([*places, *filter(None, [icons])]))
-    return _checked(
-        engine,
-        own,
-        (scan_file(path, own.project) for path in files),
-        max_sets=max_sets,
-        progress=lambda n: progress("Reading", n, len(files)),
-    )
+    scans = (scan_file(path, own.project) for path in with_progress(files, "Reading", progress))
+    return _checked(engine, own, scans, max_sets=max_sets)
 
 
 def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
@@ -198,62 +192,60 @@ def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
     if kind_of(name) is None:
         raise IconsError(f'"{name}" is no file of code that is read; call it as App.tsx, index.html, style.css')
     own = OwnIcons(None, Project([Path(name)]), is_placed=False)
-    return _checked(engine, own, [scan(text, path=name, project=own.project)], max_sets=None, progress=lambda _: None)
+    return _checked(engine, own, [scan(text, path=name, project=own.project)], max_sets=None)
 
 
-def _checked(
-    engine: SearchEngine,
-    own: OwnIcons,
-    scans: Iterable[Scanned],
-    *,
-    max_sets: int | None,
-    progress: Callable[[int], None],
-) -> Checked:
-    known, n_files, not_read, computed = KnownIcons(engine), 0, dict[str, str](), list[Reference]()
-    looked_up, dropped = list[tuple[Reference, tuple[str, str] | None]](), list[str]()
-    for number, scanned in enumerate(scans, start=1):
-        n_files += bool(scanned.text or not scanned.problem)
+def _checked(engine: SearchEngine, own: OwnIcons, scans: Iterable[Scanned], *, max_sets: int | None) -> Checked:
+    known, found = KnownIcons(engine), dict[Reference, tuple[str, str]]()
+    references, maybe_none, computed = list[Reference](), list[Reference](), list[Reference]()
+    n_files, not_read = 0, dict[str, str]()
+    for scanned in scans:
         own.note(scanned.text)
-        not_read |= {scanned.path: scanned.problem} if scanned.problem else {}
-        for one in scanned.references:
-            found = known.find(one) if one.set else None
-            # What may be no icon counts where its package decides.
-            if one.is_certain or not one.set or found or known.is_refuted(one):
-                looked_up.append((one, found))
-            elif one.is_component:
-                dropped.append(one.module)
+        n_files += bool(scanned.text or not scanned.problem)
+        if scanned.problem:
+            not_read[scanned.path] = scanned.problem
         computed += scanned.computed
-        progress(number)
-    references, of_sets = [one for one, _ in looked_up], [(one, found) for one, found in looked_up if one.set]
-    of_icons = [one._replace(set=found[0], name=found[1]) if found else one for one, found in of_sets]
-    by_family, by_file = defaultdict[str, list[Reference]](list), defaultdict[str, set[str]](set)
-    for one in (one for one in of_icons if one.set not in words("brands")):
-        by_family[family_of(one.set)].append(one)
-        by_file[one.path].add(family_of(one.set))
-    findings = [
-        *_missing([one for one, found in of_sets if not found], known),
-        *(own.findings(references) if own.project.folders else ()),
-        *_too_many(by_family, max_sets),
-    ]
-    n_files_of = Counter(key for key, _ in {(one.set, one.path) for one in of_icons})
+        for one in scanned.references:
+            if icon := known.find(one) if one.set else None:
+                found[one] = icon
+            # What may be no icon counts where its package decides.
+            if one.is_certain or not one.set or icon or known.is_refuted(one):
+                references.append(one)
+            elif one.is_component:
+                maybe_none.append(one)
+    of_sets = [one for one in references if one.set]
+    lost = [one for one in of_sets if one not in found]
+    icons = [one._replace(set=found[one][0], name=found[one][1]) if one in found else one for one in of_sets]
+    no_brands = [one for one in icons if one.set not in words("brands")]
+    findings = list(_missing(lost, known))
+    if own.project.folders:
+        findings += own.findings(references)
+    findings += _too_many(no_brands, max_sets)
+    unknown = [known.lacking(one) for one in lost if not known.has_set(one)] + [one.module for one in maybe_none]
     return Checked(
         n_files=n_files,
         n_references=len(references),
         findings=sorted(findings, key=lambda one: (one.path, one.line, one.column)),
-        sets=[
-            SetUse(key, n, n_files_of[key], bool(known.set(key).own))
-            for key, n in Counter(one.set for one in of_icons).most_common()
-        ],
-        mixed={path: sorted(found) for path, found in sorted(by_file.items()) if len(found) > 1},
+        sets=_set_uses(icons, known),
+        mixed=_mixed(no_brands),
         computed=computed,
-        unknown=dict(
-            Counter(
-                [*(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one)), *dropped]
-            ).most_common()
-        ),
-        renamed=[(one, now) for one, found in of_sets if found and (now := known.renamed(one))],
+        unknown=dict(Counter(unknown).most_common()),
+        renamed=[(one, now) for one in of_sets if one in found and (now := known.renamed(one))],
         not_read=not_read,
     )
+
+
+def _set_uses(icons: Sequence[Reference], known: KnownIcons) -> list[SetUse]:
+    n_files = Counter(key for key, _ in {(one.set, one.path) for one in icons})
+    uses = Counter(one.set for one in icons).most_common()
+    return [SetUse(key, n, n_files[key], bool(known.set(key).own)) for key, n in uses]
+
+
+def _mixed(icons: Sequence[Reference]) -> dict[str, list[str]]:
+    """Files that name icons of several families, and which."""
+    by_file = grouped(icons, lambda one: one.path)
+    families = {path: sorted({family_of(one.set) for one in by_file[path]}) for path in sorted(by_file)}
+    return {path: found for path, found in families.items() if len(found) > 1}
 
 
 def _missing(references: Sequence[Reference], known: KnownIcons) -> Iterator[Finding]:
@@ -262,18 +254,18 @@ def _missing(references: Sequence[Reference], known: KnownIcons) -> Iterator[Fin
         if known.has_set(one):
             near, said = known.nearest(one), one.text if one.is_component else one.name
             message = f'{one.set} has no icon "{said}"' + (f"; near: {near.text}" if near else "")
-            yield Finding("no-icon", one.path, one.line, one.column, one.text, message, near)
+            yield _found_at(one, "no-icon", message, near)
 
 
-def _too_many(by_family: Mapping[str, Sequence[Reference]], most: int | None) -> Iterator[Finding]:
+def _too_many(icons: Sequence[Reference], most: int | None) -> Iterator[Finding]:
     """One finding for each family of sets beyond those that are used most."""
-    ranked = sorted(by_family.items(), key=lambda family: -len(family[1]))
+    ranked = sorted(grouped(icons, lambda one: family_of(one.set)).items(), key=lambda family: -len(family[1]))
     for family, uses in ranked[most:] if most is not None else ():
         message = f"{len(ranked)} sets are used, {most} may be: {family} {len(uses)} times"
-        yield Finding("too-many-sets", uses[0].path, uses[0].line, uses[0].column, uses[0].text, message)
+        yield _found_at(uses[0], "too-many-sets", message)
 
 
-RULES: Mapping[str, str] = {
+RULES: Mapping[FindingKind, str] = {
     "no-icon": "The set has no icon of this name.",
     "no-file": "There is no such file of an icon.",
     "no-part": "No such part of a sprite is defined.",
@@ -298,18 +290,19 @@ def checked_json(checked: Checked) -> dict[str, Any]:
 def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
     """Spell the findings as SARIF 2.1.0 (OASIS); paths are relative to `base`, the root of the repository."""
     rules = [
-        {"id": kind, "shortDescription": {"text": text}, "defaultConfiguration": {"level": _LEVELS.get(kind, "error")}}
+        {
+            "id": kind,
+            "shortDescription": {"text": text},
+            "defaultConfiguration": {"level": _LEVELS.get(kind, "error")},
+        }
         for kind, text in RULES.items()
     ]
+    tool = {"driver": {"name": "icons", "version": version("icons"), "rules": rules}}
+    results = [_result(finding, base) for finding in checked.findings]
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {"driver": {"name": "icons", "version": version("icons"), "rules": rules}},
-                "results": [_result(finding, base) for finding in checked.findings],
-            }
-        ],
+        "runs": [{"tool": tool, "results": results}],
     }
 
 

@@ -6,14 +6,14 @@ fifth holds the first against all other icons of the source set: a bare circle i
 Likenesses are measured in spreads of all pairs of the two sets, which makes them the same for any encoder and library.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions, Spread, firsts_of, spread_of
+from indexer.arrays import Floats, Ids, Mask, Positions, Spread, firsts_of, grouped, in_chunks, spread_of
 from indexer.merging.facets import NO_STYLE
 from search.generation.backend import Ability, IconRow
 from search.generation.opened import Opened
@@ -23,8 +23,6 @@ from search.ranking.features import rows_of, words_of
 from search.ranking.order import stand_ins
 from search.ranking.parsing import parse_query
 from search.ranking.retrieve import question_of_words
-
-_NAMES_AT_ONCE = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +67,13 @@ def open_side(opened: Opened, key: str) -> Side:
     ids = facets.every(facets.select(Filters(sets=(key,))))
     found = opened.snapshot.candidates(ids)
     rows, known = [found[icon] for icon in ids.tolist()], facets.at(ids)
-    by_words: dict[str, list[int]] = defaultdict(list)
-    for place, row in enumerate(rows):
-        by_words[row.words].append(place)
     return Side(
         ids=ids,
         rows=rows,
         pictures=opened.pictures.reconstruct(opened.images_of(ids)),
         fused=opened.icons.reconstruct(ids),
         drawings=known["drawing"],
-        by_words=by_words,
+        by_words=grouped(range(len(rows)), lambda row: rows[row].words),
         looks=facets.looks(known),
         is_plain=known["states"] == NO_STYLE,
         is_tagged=np.isin(known.positions, facets.pairs("tag")[0]),
@@ -94,42 +89,46 @@ _PICTURES, _WORDS, _FUSED, _NAMES, _RIVALS = 0.8, 0.8, 1.3, 1.3, 0.3
 _ROWS_AT_ONCE = 128
 
 
+class Evidence(NamedTuple):
+    """What speaks for each icon of the target, (n targets,)."""
+
+    total: Floats
+    """Of all that speaks for it, in log-odds."""
+    pictures: Floats
+    """The likeness of the pictures alone, in spreads."""
+    words: Floats
+    """The words of the name alone, in log-odds."""
+
+
 class Target:
     """A set that stand-ins are looked for in, ready to be compared."""
 
     def __init__(self, opened: Opened, side: Side) -> None:
         self._opened, self.side = opened, side
         names, places = np.unique([row.words for row in side.rows], return_inverse=True)
-        vectors = np.concatenate(
-            [
-                opened.encoder.encode_many_words(names[first : first + _NAMES_AT_ONCE].tolist())
-                for first in range(0, len(names), _NAMES_AT_ONCE)
-            ]
-        )
+        some_names = in_chunks(names.tolist(), 256)
+        vectors = np.concatenate([opened.encoder.encode_many_words(some) for some in some_names])
         self._names: Floats = np.asarray(vectors[places], np.float32)
         """What the icons of the set are called, encoded, (n, dim)."""
 
-    def compare(self, source: Side, rows: Sequence[int]) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """Evidence for each target to stand for some icons of a source set, in their order: of all that speaks for it,
-        in log-odds, of its picture alone, and of its words alone; (n targets,) each.
-        """
+    def compare(self, source: Side, rows: Sequence[int]) -> Iterator[Evidence]:
+        """What speaks for each target to stand for some icons of a source set, in their order."""
         likeness, both = spread_of(source.pictures, self.side.pictures), spread_of(source.fused, self.side.fused)
         naming, crowd = spread_of(source.pictures, self._names), _crowd(likeness, source.pictures, self.side.pictures)
-        for first in range(0, len(rows), _ROWS_AT_ONCE):
-            some = np.asarray(rows[first : first + _ROWS_AT_ONCE])
+        for some in in_chunks(np.asarray(rows), _ROWS_AT_ONCE):
             pictures = likeness.of(source.pictures[some] @ self.side.pictures.T)
             fused = both.of(source.fused[some] @ self.side.fused.T)
             names = naming.of(source.pictures[some] @ self._names.T)  # how well the pictures fit the targets' names
             # the log share of each among all of its set that look like the target
             rivals = np.float32(SPREADS) * pictures - crowd
             for n, words in enumerate(self.spoken([source.rows[row].words for row in some.tolist()])):
-                evidence = _PICTURES * pictures[n] + _WORDS * words + _FUSED * fused[n]
-                yield np.asarray(evidence + _NAMES * names[n] + _RIVALS * rivals[n], np.float32), pictures[n], words
+                total = _PICTURES * pictures[n] + _WORDS * words + _FUSED * fused[n]
+                total = np.asarray(total + _NAMES * names[n] + _RIVALS * rivals[n], np.float32)
+                yield Evidence(total, pictures[n], words)
 
     def spoken(self, names: Sequence[str]) -> Iterator[Floats]:
         """Evidence of names as queries, (n targets,) each, in log-odds."""
-        for start in range(0, len(names), _ROWS_AT_ONCE):
-            some = names[start : start + _ROWS_AT_ONCE]
+        for some in in_chunks(names, _ROWS_AT_ONCE):
             vectors = self._opened.encoder.encode_many_words(list(some))
             asked = [parse_query(self._opened, name, vector=vector) for name, vector in zip(some, vectors, strict=True)]
             # One product: on a busy machine the threads of a small one wait for each other longer than they compute.
@@ -143,10 +142,9 @@ class Target:
 
 def _crowd(spread: Spread, sources: Floats, targets: Floats) -> NDArray[np.float32]:
     total = np.zeros(len(targets), np.float64)
-    for first in range(0, len(sources), _ROWS_AT_ONCE):
-        total += np.exp(SPREADS * spread.of(sources[first : first + _ROWS_AT_ONCE] @ targets.T).astype(np.float64)).sum(
-            axis=0
-        )
+    for some in in_chunks(sources, _ROWS_AT_ONCE):
+        likeness = spread.of(some @ targets.T).astype(np.float64)
+        total += np.exp(SPREADS * likeness).sum(axis=0)
     return np.asarray(np.log(total), np.float32)
 
 

@@ -69,13 +69,8 @@ class Targets:
     def sized(self, kind: str, size: str) -> str:
         """How a component is told its size, a CSS length."""
         # Packages for Vue pass these on, and not all take a length as their size.
-        look = (
-            "width= height="
-            if kind == "vue"
-            else self._frameworks[kind].look["size"]
-            if kind in self._frameworks
-            else ""
-        )
+        look = self._frameworks[kind].look["size"] if kind in self._frameworks else ""
+        look = "width= height=" if kind == "vue" else look
         return " ".join(f'{name}="{size}"' for name in re.findall(r"([\w-]+)=", look))
 
 
@@ -285,13 +280,8 @@ class Drawings:
         local = free_name(export.name)
         while self._uses(local):
             local += "Icon"
-        self.added.append((export.module, spelt(export, local)))
+        self.added.append((export.module, export.called(local)))
         return f"{local}{weight}"
-
-
-def spelt(export: Export, local: str) -> str:
-    """What is written among the names of an import."""
-    return export.name if export.name == local else f"{export.name} as {local}"
 
 
 def edited(text: str, edits: Mapping[Span, str], start: int = 0, end: int | None = None) -> str:

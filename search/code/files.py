@@ -229,15 +229,19 @@ def files_below(place: Path) -> Iterator[Path]:
             yield path  # a folder where it can't be read: whoever reads it says why not
 
 
+_ENDINGS = (
+    *(".d.ts", ".d.mts", ".d.cts", "/index.d.ts", ".ts", ".tsx", ".mjs", ".js", ".jsx"),
+    *("/index.ts", "/index.tsx", "/index.mjs", "/index.js", "/index.jsx"),
+)
+"""What a path to a script may lack, types first."""
 _MOST_BYTES_OF_MODULES = 20_000_000
 _MOST_FILES = 20_000
-_PASSES_ON = re.compile(rb"\bexport\s*\*")
 
 
 def file_of(path: str) -> Path | None:
     """The script that a path is meant to lead to, which may lack an ending, or have that of what is built."""
     stem = re.sub(r"\.[mc]?js$", "", path)
-    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in (*words("endings"), ""))
+    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in (*_ENDINGS, ""))
     return next((file for file in files if kind_of(file.name) == "script" and os.path.isfile(file)), None)  # noqa: PTH113  Path.is_file raises where a name is too long
 
 
@@ -257,9 +261,8 @@ def exports_from(
         except (OSError, SourceError):
             lost.append(file.name)
             continue
-        code = (
-            parse(content.decode(errors="replace"), file.name) if not is_own or _PASSES_ON.search(content) else Code()
-        )
+        passes_on = re.search(rb"\bexport\s*\*", content)
+        code = parse(content.decode(errors="replace"), file.name) if passes_on or not is_own else Code()
         names |= code.exports
         lost += [file.name] if code.is_given_up else []
         for module in {one.module: None for one in code.imports if one.form == "export" and one.whole == "*"}:
@@ -308,6 +311,8 @@ def installed_exports(folder: str, module: str) -> frozenset[str]:
     return frozenset() if lost else names  # a part of it would condemn the rest
 
 
+_PUBLIC = ("", "public", "static", "assets", "src")
+"""Folders that the `/` of an address may stand for."""
 _USUAL = (("@/", "src"), ("@/", "."), ("~/", "src"), ("~/", "."), ("$lib/", "src/lib"))
 """What aliases stand for where nothing is said."""
 _NPM, _VERSION = "npm:", re.compile(r"(?<=\w)@.*")
@@ -375,7 +380,7 @@ class Project:
         if not address.startswith("/"):
             yield beside / address
         for folder in self._above(beside):
-            yield from (folder / public / address.lstrip("/") for public in ("", *words("public")))
+            yield from (folder / public / address.lstrip("/") for public in _PUBLIC)
 
     def _above(self, folder: Path) -> Iterator[Path]:
         """Folders of the project, from one on upwards."""

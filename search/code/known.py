@@ -2,12 +2,13 @@
 
 import json
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Literal
 
+from indexer.arrays import grouped
 from indexer.library.bundled import bundled
 from search.code.files import (
     Look,
@@ -65,10 +66,7 @@ class SetNames:
     @cached_property
     def by_letters(self) -> Mapping[str, Sequence[str]]:
         """Names by what a component tells of them; those that the set shows come first."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for name in (*sorted(self.names), *self.kept):
-            found[folded(name)].append(name)
-        return found
+        return grouped((*sorted(self.names), *self.kept), folded)
 
     def called(self, reference: Reference, name: str) -> str | None:
         """A name as it is spelt here, if it is one."""
@@ -88,6 +86,10 @@ class SetNames:
         """All that an icon is or was called otherwise."""
         now = self.kept.get(name) or name
         return [one for one in (now, *(old for old, new in self.kept.items() if new == now)) if one != name]
+
+
+_OF_ICONIFY = ("iconify", "svgIcon", "unocss", "tailwind", "unplugin-icons")
+"""Forms that name what Iconify has, and not what a package has beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +115,23 @@ class KnownIcons:
         """A set, by the key that Iconify has for it."""
         self._spelt = cache(self._spell)
 
+    @cached_property
+    def _here(self) -> Sequence[str]:
+        return [count.value for count in self._engine.facets().get("set", ())]
+
+    def as_here(self, key: str, name: str) -> tuple[str, str]:
+        """An icon as the library has it, (set, name): of another version of the set where its own lacks it."""
+        for version in (key, *(one for one in self._here if design_of(one) == design_of(key))):
+            now = self.set(version).present(name)
+            if now in self.set(version).names:
+                key, name = version, now
+                break
+        return next(iter(self.set(key).own), key), name
+
     def _sets(self, reference: Reference) -> Iterator[tuple[str, SetNames, str, str]]:
         """All that a text may mean: key, set, name, and that as it is spelt there; "" where it is none."""
         for key, name in reference.readings:
-            known = self.set(key, is_iconify=reference.form in words("of_iconify"))
+            known = self.set(key, is_iconify=reference.form in _OF_ICONIFY)
             yield key, known, name, known.called(reference, name) or ""
 
     def _spell(self, module: str) -> Mapping[str, str]:

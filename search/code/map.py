@@ -5,9 +5,7 @@ is marked doubtful stays so; one whose mark was taken away, or whose target is a
 person chose. An empty target says that nothing stands for it.
 """
 
-import base64
 import csv
-import hashlib
 import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from indexer.errors import IconsError
-from indexer.languages.words import normalise, printable
+from indexer.languages.words import first_few, normalise, printable
 from indexer.library.bundled import bundled
 from indexer.library.named import read_list, text_of
 from indexer.reports.terminal import Progress
@@ -28,7 +26,7 @@ from search.code.names import Reference
 from search.drawings.frameworks import iconify_sets
 from search.engine import SearchEngine
 from search.generation.opened import Opened
-from search.showing.sheets import data_uri, shown
+from search.showing.sheets import data_uri, script_digest, shown
 
 
 class Name(NamedTuple):
@@ -146,10 +144,6 @@ def target_set(engine: SearchEngine, name: str) -> str:
     return first
 
 
-_SHOWN = 20
-"""Names that no set has, in an error."""
-
-
 def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]) -> list[Name]:
     """The icons that are to be mapped, each once: those of a list, or all of some sets.
 
@@ -173,9 +167,7 @@ def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]
         near = known.nearest(Reference(0, 0, "iconify", *one, text=one.key))
         unknown.append(f'{one.set} has no icon "{one.name}"' + (f" (near: {near.text})" if near else ""))
     if unknown:
-        raise IconsError(
-            "; ".join(unknown[:_SHOWN]) + (f"; and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else "")
-        )
+        raise IconsError(first_few(unknown, most=20, between="; "))
     return names
 
 
@@ -216,12 +208,12 @@ def _map(opened: Opened, sources: Sequence[Name], key: str, progress: Progress) 
         side = open_side(opened, set_key)
         there = [source for source in sources if source.set == set_key and source.name in side.by_name]
         rows = [side.by_name[source.name] for source in there]
-        for source, row, one in zip(there, rows, target.compare(side, rows) if rows else (), strict=True):
-            best = best_of(one[0], target.side, BY_BOTH, look=side.own_look(row), name=source.name)
+        for source, row, evidence in zip(there, rows, target.compare(side, rows) if rows else (), strict=True):
+            best = best_of(evidence.total, target.side, BY_BOTH, look=side.own_look(row), name=source.name)
             take(source, side.rows[row].image_id, *best)
     unseen = [source for source in sources if source not in found]
-    for source, evidence in zip(unseen, target.spoken([normalise(source.name) for source in unseen]), strict=True):
-        take(source, None, *best_of(evidence, target.side, BY_WORDS, name=source.name))
+    for source, words in zip(unseen, target.spoken([normalise(source.name) for source in unseen]), strict=True):
+        take(source, None, *best_of(words, target.side, BY_WORDS, name=source.name))
     return [found[source] for source in sources]
 
 
@@ -229,20 +221,21 @@ def mapped_json(mapped: Mapped) -> dict[str, Any]:
     """Spell it as one object."""
     return {
         "to": mapped.to,
-        "icons": [
-            {
-                "source": one.source.key,
-                "target": one.target.name.key if one.target else None,
-                "probability": round(one.probability, 3),
-                "is_doubtful": one.is_doubtful,
-                "is_chosen": one.is_chosen,
-                "by": "name" if one.image is None else "picture and name",
-                "others": [candidate.name.key for candidate in one.candidates[1:]],
-            }
-            for one in mapped.mappings
-        ],
+        "icons": list(map(_mapping_json, mapped.mappings)),
         "n_doubtful": len(mapped.doubtful),
         "n_without_picture": len(mapped.without_picture),
+    }
+
+
+def _mapping_json(one: IconMapping) -> dict[str, Any]:
+    return {
+        "source": one.source.key,
+        "target": one.target.name.key if one.target else None,
+        "probability": round(one.probability, 3),
+        "is_doubtful": one.is_doubtful,
+        "is_chosen": one.is_chosen,
+        "by": "name" if one.image is None else "picture and name",
+        "others": [candidate.name.key for candidate in one.candidates[1:]],
     }
 
 
@@ -324,7 +317,7 @@ def mapping_page(mapped: Mapped, pictures_of: Callable[[Sequence[int]], Iterable
     page = bundled("references/mapping.html").read_text("utf-8")
     script = page.partition("<script>")[2].partition("</script>")[0]
     values = {
-        "digest": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
+        "digest": script_digest(script),
         "title": shown(f"{sets} to {mapped.to}"),
         "n": f"{len(ordered):,}",
         "n_doubtful": str(len(mapped.doubtful)),

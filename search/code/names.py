@@ -102,10 +102,8 @@ def scan(text: str, *, path: str, project: Project) -> Scanned:
     code = parse(text, path)
     unknown = {one.module for one in code.imports} - modules().keys()
     found = list(names_in(code, {one: project.components_of(one, Path(path).parent) for one in unknown}))
-    starts, is_test = (
-        [len(text) - len(text.lstrip("\ufeff")), *(end.end() for end in re.finditer("\n", text))],
-        bool(_TEST.search(path)),
-    )
+    is_test = bool(_TEST.search(path))
+    starts = [len(text) - len(text.lstrip("\ufeff")), *(end.end() for end in re.finditer("\n", text))]
 
     def placed(one: Reference) -> Reference:
         line = bisect_right(starts, one.start)
@@ -257,14 +255,11 @@ def _ligature(text: Text) -> Iterator[Reference]:
         style = (font[2] or "") if font else ""
         spelt, end = text.text.replace("_", "-"), tables()["ends"]["symbols"].get(style, "")
         # This font draws outlines without a style; Iconify has one icon where an outline is the same.
-        readings = [
-            ("material-symbols", f"{spelt}{end}") for end in dict.fromkeys((f"-outline{end}", end, "-outline", ""))
-        ]
+        ends = dict.fromkeys((f"-outline{end}", end, "-outline", ""))
+        readings = [("material-symbols", f"{spelt}{one}") for one in ends]
         if font is None or font[1] == "icons":
-            readings[:0] = [
-                ("ic", f"{tables()['ends']['icons'].get(style, 'baseline')}-{spelt}"),
-                ("ic", f"baseline-{spelt}"),
-            ]
+            begin = tables()["ends"]["icons"].get(style, "baseline")
+            readings = [("ic", f"{begin}-{spelt}"), ("ic", f"baseline-{spelt}"), *readings]
         yield Reference(text.start, text.end, "ligature", *readings[0], tuple(readings[1:]))
 
 
@@ -295,10 +290,9 @@ def _in_string(text: Text, examples: Sequence[Span]) -> Iterator[Reference]:
     if found := _attribute(text) or (_TOKEN.fullmatch(said) and _uno(start, said)):
         yield found
     elif (key := _KEY.fullmatch(said)) and (key[1] in iconify_sets() or (is_icon and key[1] not in words("variants"))):
-        yield Reference(
-            *(start, end, "svgIcon" if owner == "svgicon" else "iconify", key[1], key[2]),
-            is_certain=is_icon or not (_is_common(key[1]) or key[2].isdigit()),
-        )
+        form = "svgIcon" if owner == "svgicon" else "iconify"
+        is_certain = is_icon or not (_is_common(key[1]) or key[2].isdigit())
+        yield Reference(start, end, form, key[1], key[2], is_certain=is_certain)
     elif (key := _COMPUTED_KEY.match(said)) and key[1] in iconify_sets() and (is_icon or not _is_common(key[1])):
         yield Reference(start, end, "iconify")
     elif key := _MODULE.fullmatch(said):

@@ -9,7 +9,7 @@ from typing import Any
 from indexer.errors import IconsError
 from indexer.languages.words import printable
 from indexer.library.folder import known_preferences
-from indexer.reports.terminal import Progress
+from indexer.reports.terminal import Progress, with_progress
 from search.drawings.frameworks import AS_IT_IS, Framework, Look, NamedIcon, named_icon
 from search.drawings.write import Snippet, laid_out, write
 from search.engine import SearchEngine
@@ -84,11 +84,10 @@ def choose_set(
         why = "which you prefer" if n_others else "the only one that serves here"
         return ChosenSet((*liked, *allowed)[0], held[(*liked, *allowed)[0]], why, n_others)
     answered, candidates = {}, _candidates(engine, queries, replace(filters, sets=tuple(allowed)), progress)
-    for done, key in enumerate(candidates, start=1):
+    for key in with_progress(candidates, "Comparing sets", progress):
         only = replace(filters, sets=(key,))
         answers = (engine.ask(query, filters=only, window=Window(k=1)) for query in queries)
         answered[key] = _worth([hit.score for answer in answers for hit in answer.hits])
-        progress("Comparing sets", done, len(candidates))
     if not answered:
         return None
     most, best = max(answered.values())
@@ -102,11 +101,10 @@ def choose_set(
 def _candidates(engine: SearchEngine, queries: Sequence[Query], filters: Filters, progress: Progress) -> Sequence[str]:
     """Sets with an icon among the first of most needs, the best of them first."""
     scores: dict[str, list[float]] = defaultdict(list)
-    for done, query in enumerate(queries, start=1):
+    for query in with_progress(queries, "Choosing a set", progress):
         hits = engine.ask(query, filters=filters, window=Window(k=_LOOKED_AT, flat=True)).hits
         for key, score in {hit.set: hit.score for hit in reversed(hits)}.items():
             scores[key].append(score)
-        progress("Choosing a set", done, len(queries))
     return sorted(scores, key=lambda key: _worth(scores[key]), reverse=True)[:_MOST_ASKED]
 
 
@@ -197,12 +195,11 @@ def pick_icons(engine: SearchEngine, queries: Sequence[Query], how: Picking, *, 
         one = choose_set(engine, queries, filters, served=served, progress=progress)
         filters = replace(filters, sets=(one.key,)) if one else filters
     picks = []
-    for done, (query, number) in enumerate(zip(queries, numbers, strict=True), start=1):
+    for query, number in with_progress(list(zip(queries, numbers, strict=True)), "Picking", progress):
         need, found = query.words, engine.ask(query, filters=filters, window=how.window)
         if found.hits and number > len(found.hits):
             raise IconsError(f'"{need}" has {len(found.hits)} to choose from, and {number} was chosen; 0 takes none')
         picks.append(Pick(need, found, (found.hits[number - 1] if found.hits and number else None)))
-        progress("Picking", done, len(queries))
     chosen = [(pick.need, pick.chosen) for pick in picks if pick.chosen]
     return Picked(
         one,

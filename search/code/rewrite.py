@@ -12,13 +12,12 @@ from typing import Any, Literal, NamedTuple, get_args
 from indexer.errors import IconsError, SourceError
 from indexer.library.durable import replace_file
 from indexer.library.named import why_kept
-from indexer.reports.terminal import Progress
-from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, spelt, whole_line
+from indexer.reports.terminal import Progress, with_progress
+from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, whole_line
 from search.code.files import (
     Project,
     code_files,
     components_of,
-    design_of,
     modules,
     package_of,
     read_code,
@@ -66,42 +65,33 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
     Raises:
         IconsError: a place is not there, or is no code.
     """
-    known, files, project = KnownIcons(engine), list[CodeRead](), Project(places)
-    here = [count.value for count in engine.facets().get("set", ())]
+    known, project = KnownIcons(engine), Project(places)
     looks = [(module, look.set) for module, made in modules().items() for look in made.looks]
     old = frozenset(module for module, key in looks if key != to and key in (sets or [key]))
-    for scanned in (scan_file(path, project) for path in code_files(places)):
-        named, n_of_target = list[tuple[Reference, Name]](), 0
-        left = [Place(one, "by hand", why=COMPUTED) for one in scanned.computed]
-        for one in scanned.references:
-            found = known.find(one)
-            key, name = found or (one.set, one.name)
-            versions = [key, *(other for other in here if design_of(other) == design_of(key))]
-            named_now = ((other, known.set(other).present(name)) for other in versions)
-            key, name = next(((other, now) for other, now in named_now if now in known.set(other).names), (key, name))
-            own = [*known.set(key).own, key][0]
-            n_of_target += own == to
-            if own == to or own not in (sets or [own]) or not key or not (found or one.is_certain or one.is_component):
-                continue
-            why = (
-                f'{own} has no icon "{name}"; `icons check` says what is near'
-                if one.is_certain
-                else "no icon of the old package"
-            )
-            if found or (one.is_certain and not known.has_set(one)):
-                named.append((one, Name(own, name)))
-            else:
-                left.append(Place(one, "by hand", why=why, source=f"{own}:{name}"))
-        left += _whole_modules(scanned, old)
-        files.append(
-            CodeRead(
-                scanned._replace(references=(), code=replace(scanned.code, texts=[], contents=[], members=[])),
-                named,
-                left,
-                n_of_target,
-            )
-        )
-    return files
+    scans = (scan_file(path, project) for path in code_files(places))
+    return [_sorted_out(scanned, known, old, sets=sets, to=to) for scanned in scans]
+
+
+def _sorted_out(scanned: Scanned, known: KnownIcons, old: frozenset[str], *, sets: Sequence[str], to: str) -> CodeRead:
+    """Tell apart what names an icon of the sets, what names none, and what is of the target already."""
+    named, n_of_target = list[tuple[Reference, Name]](), 0
+    left = [Place(one, "by hand", why=COMPUTED) for one in scanned.computed]
+    for one in scanned.references:
+        found = known.find(one)
+        icon = Name(*known.as_here(*(found or (one.set, one.name))))
+        n_of_target += icon.set == to
+        if not icon.set or icon.set == to or icon.set not in (sets or [icon.set]):
+            continue
+        if found or (one.is_certain and not known.has_set(one)):
+            named.append((one, icon))
+        elif one.is_certain:
+            why = f'{icon.set} has no icon "{icon.name}"; `icons check` says what is near'
+            left.append(Place(one, "by hand", why=why, source=icon.key))
+        elif one.is_component:
+            left.append(Place(one, "by hand", why="no icon of the old package", source=icon.key))
+    left += _whole_modules(scanned, old)
+    code = replace(scanned.code, texts=[], contents=[], members=[])  # which nobody asks for any more
+    return CodeRead(scanned._replace(references=(), code=code), named, left, n_of_target)
 
 
 def icons_named(files: Sequence[CodeRead]) -> list[Name]:
@@ -123,14 +113,10 @@ COMPUTED = "the name is known to the running program alone"
 
 def place_of(scanned: Scanned, span: Span, why: str) -> Place:
     """A place that stays as it is, with its line and column."""
-    text, start = scanned.text, span[0]
-    return Place(
-        Reference(
-            *span, "module", path=scanned.path, text=text[slice(*span)], line=text.count("\n", 0, start) + 1
-        )._replace(column=start - text.rfind("\n", 0, start)),
-        "by hand",
-        why=why,
-    )
+    text, (start, end) = scanned.text, span
+    line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+    named = Reference(start, end, "module", path=scanned.path, line=line, column=column, text=text[start:end])
+    return Place(named, "by hand", why=why)
 
 
 def _whole_modules(scanned: Scanned, modules: frozenset[str]) -> Iterator[Place]:
@@ -180,7 +166,7 @@ def rewrite(
     rewriters = [_Rewriter(one, targets, stands, typed, also_doubtful=also_doubtful) for one in code]
     looked_up = {key: where for one in rewriters for key, where in one.looked_up()}
     changes, places, packages = list[Change](), list[Place](), set[str]()
-    for number, one in enumerate(rewriters, start=1):
+    for one in with_progress(rewriters, "Rewriting", progress):
         one.rewrite(looked_up)
         found = [*one.places.values(), *one.file.left, *one.unknown]
         places += sorted(found, key=lambda place: place.reference.start)
@@ -194,7 +180,6 @@ def rewrite(
                     sum(place.fate == "changed" for place in found),
                 )
             )
-        progress("Rewriting", number, len(code))
     return Rewritten(changes, places, sorted(packages))
 
 
@@ -327,7 +312,7 @@ class _Rewriter:
                 self._tell(start, "doubtful", f"{why}; --doubtful takes it")
             else:
                 self._tell(start, "changed", why)
-                moved[name] = export.module, spelt(export, name.local)
+                moved[name] = export.module, export.called(name.local)
         return [name for name in names if name not in moved], [*moved.values()]
 
     def _handed_on(self, of: Import, name: Specifier) -> str:
@@ -419,22 +404,22 @@ def kept_as_it_is(rewritten: Rewritten, kept: Sequence[tuple[Path, str]]) -> Rew
 
 def rewritten_json(rewritten: Rewritten, code: Sequence[CodeRead]) -> dict[str, Any]:
     """Spell it as one object, without the texts of the files."""
-    names = ("path", "line", "column", "text")
-    plain = [
-        (
-            one,
-            {name: getattr(one.reference, name) for name in names}
-            | {"source": one.source or None, "target": one.to or None, "why": one.why},
-        )
-        for one in rewritten.places
-    ]
+    places = [(one, _place_json(one)) for one in rewritten.places]
     return {
         "files": [{"path": str(change.path), "n_places": change.n_places} for change in rewritten.changes],
-        "changed": [place for one, place in plain if one.fate == "changed"],
-        "by_hand": [place for one, place in plain if one.fate == "by hand" and one.why != COMPUTED],
-        "doubtful": [place for one, place in plain if one.fate == "doubtful"],
-        "computed": [place for one, place in plain if one.why == COMPUTED],
+        "changed": [place for one, place in places if one.fate == "changed"],
+        "by_hand": [place for one, place in places if one.fate == "by hand" and one.why != COMPUTED],
+        "doubtful": [place for one, place in places if one.fate == "doubtful"],
+        "computed": [place for one, place in places if one.why == COMPUTED],
         "packages": list(rewritten.packages),
-        "n_found": len(plain),
+        "n_found": len(places),
         "not_read": unread(code),
+    }
+
+
+def _place_json(place: Place) -> dict[str, Any]:
+    one = place.reference
+    return {
+        **{"path": one.path, "line": one.line, "column": one.column, "text": one.text},
+        **{"source": place.source or None, "target": place.to or None, "why": place.why},
     }

@@ -397,33 +397,24 @@ class _Reader:
 
     def markup(self, source: str, start: int, end: int, *, depth: int) -> None:
         """Read elements, with the scripts, styles and expressions in them."""
-        found = (
-            (one.span(), one.span(one.lastindex or 0))
-            for one in (_MARKS_IN_STRINGS if KINDS.get(self.suffix) == "script" else _MARKS).finditer(
-                source, start, end
-            )
-        )
-        regions = _braced(source, start, end) if self.suffix in _BRACED else [*found]
-        nodes = self.parse(
-            "html", _masked(source[start:end], [(region[0] - start, region[1] - start) for region, _ in regions])
-        )[1]
-        starts, owned = [region[0] for region, _ in regions], Owned()
+        if self.suffix in _BRACED:
+            regions = _braced(source, start, end)
+        else:
+            marks = _MARKS_IN_STRINGS if KINDS.get(self.suffix) == "script" else _MARKS
+            regions = [(one.span(), one.span(one.lastindex or 0)) for one in marks.finditer(source, start, end)]
+        masked = _masked(source[start:end], [(first - start, last - start) for (first, last), _ in regions])
+        _, nodes = self.parse("html", masked)
+        starts, owned = [first for (first, _), _ in regions], Owned()
         elements = {tag.start_byte: self.tag(start, tag, starts, owned, depth) for tag in nodes.get("tag", ())}
         for node in nodes.get("element", ()):
             texts = [one for one in node.named_children[1:] if one.type not in ("end_tag", "comment")]
             if [one.type for one in texts] == ["text"]:
-                first, last = start + texts[0].start_byte, start + texts[0].end_byte
-                self.content(first, last, elements[node.start_byte])
-                owned.update(
-                    dict.fromkeys(
-                        starts[bisect_left(starts, first) : bisect_left(starts, last)],
-                        (CONTENT, elements[node.start_byte]),
-                    )
-                )
+                (first, last), element = _span_of(texts[0], start), elements[node.start_byte]
+                self.content(first, last, element)
+                owned |= dict.fromkeys(_between(starts, first, last), (CONTENT, element))
         for kind in ("script", "style"):
             for raw in nodes.get(kind, ()):  # of what is built, all must be valid
-                first, last = start + raw.start_byte, start + raw.end_byte
-                self.part(kind, first, last, is_whole=self.suffix in (".vue", ".svelte"))
+                self.part(kind, *_span_of(raw, start), is_whole=self.suffix in (".vue", ".svelte"))
         for (at, _), inside in regions:
             self.expression(inside, *owned.get(at, ("", _NONE)), depth=depth)
 
@@ -433,27 +424,21 @@ class _Reader:
         `regions`: where expressions begin; those in a value become `owned`.
         """
         name, *others = [one for one in tag.named_children if one.type != "ERROR" and one.end_byte > one.start_byte]
-        span = base + tag.start_byte, base + tag.end_byte
-        element = Element(self.text[base + name.start_byte : base + name.end_byte], span, {})
+        element = Element(self.text[slice(*_span_of(name, base))], _span_of(tag, base), {})
         self.code.elements.append(element)
         for one in (one for one in others if one.named_children):
             key, *values = one.named_children
-            owner = self.attribute(
-                (base + key.start_byte, base + key.end_byte), (base + one.start_byte, base + one.end_byte), element
-            )
+            owner = self.attribute(_span_of(key, base), _span_of(one, base), element)
             while values and values[0].type != "attribute_value":
                 values = values[0].named_children
-            meant = re.split(r"[^\w-]", owner.rstrip("])"))[-1] or owner
-            for span in ((base + value.start_byte, base + value.end_byte) for value in values[:1]):
-                if _BOUND.match(owner) or _JSON.match(self.source, *span):
-                    self.expression(span, meant, element, depth=depth)
-                elif self.source[span[0] - 1] != "{":
-                    self.string(span, meant, element, "", depth=_DEEPEST)
-                owned.update(
-                    dict.fromkeys(
-                        regions[bisect_left(regions, span[0] - 1) : bisect_left(regions, span[1])], (meant, element)
-                    )
-                )
+            if not values:
+                continue
+            span, meant = _span_of(values[0], base), re.split(r"[^\w-]", owner.rstrip("])"))[-1] or owner
+            if _BOUND.match(owner) or _JSON.match(self.source, *span):
+                self.expression(span, meant, element, depth=depth)
+            elif self.source[span[0] - 1] != "{":
+                self.string(span, meant, element, "", depth=_DEEPEST)
+            owned |= dict.fromkeys(_between(regions, span[0] - 1, span[1]), (meant, element))
         return element
 
     def style(self, start: int, end: int) -> None:
@@ -497,7 +482,7 @@ class _Script:
 
     def span(self, node: Node) -> Span:
         """Where a node stands."""
-        return self.base + node.start_byte, self.base + node.end_byte
+        return _span_of(node, self.base)
 
     def said(self, node: Node | None) -> str:
         """What stands there; "" for nothing."""
@@ -663,6 +648,16 @@ class _Script:
     ) -> Import:
         text, start = self.said(module)[1:-1], self.span(module)[0] + 1
         return Import(text, start, form, self.span(node), tuple(taken[0]), taken[1], scope, is_type)
+
+
+def _span_of(node: Node, base: int) -> Span:
+    """Where a node stands in a text, of a part that begins at `base`."""
+    return base + node.start_byte, base + node.end_byte
+
+
+def _between(starts: Sequence[int], first: int, last: int) -> Sequence[int]:
+    """Those of some places, which ascend, that lie between two."""
+    return starts[bisect_left(starts, first) : bisect_left(starts, last)]
 
 
 def _values(node: Node | None) -> Iterator[Node]:

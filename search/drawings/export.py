@@ -5,18 +5,21 @@ import os
 import re
 import stat
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from indexer.errors import ExportError, IconsError, SourceError
+from indexer.errors import ExportError, IconsError, SourceError, explain_unreadable
 from indexer.library.durable import folder_aside, put_back, write_file
 from indexer.library.foreign import from_plain, parsed
 from indexer.library.named import read_named, write_result
+from indexer.reports.terminal import Progress
 from indexer.sources.records import read_regular
 from search.drawings.frameworks import AS_IT_IS, Look
 from search.drawings.kinds import (
+    Chosen,
+    Drawing,
     LeftOut,
     Made,
     Material,
@@ -42,13 +45,7 @@ from search.drawings.licences import (
 )
 
 if TYPE_CHECKING:
-    from indexer.reports.terminal import Progress
     from search.engine import SearchEngine
-
-_DATE = (1980, 1, 1, 0, 0, 0)
-"""The first that a zip can state."""
-_READABLE = 0o644 << 16
-
 
 Kind = Literal["zip", "sprite", "iconify", "font", "react"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -99,8 +96,8 @@ class Exported:
         written = io.BytesIO()
         with zipfile.ZipFile(written, "w") as archive:
             for name in sorted(self.files):
-                entry = zipfile.ZipInfo(f"{self.name}/{name}", _DATE)
-                entry.external_attr = _READABLE
+                entry = zipfile.ZipInfo(f"{self.name}/{name}", (1980, 1, 1, 0, 0, 0))  # the first that a zip can state
+                entry.external_attr = 0o644 << 16
                 entry.create_system = 3  # the same on every system
                 archive.writestr(entry, self.files[name], zipfile.ZIP_DEFLATED, compresslevel=9)
         return written.getvalue()
@@ -117,7 +114,7 @@ def export(
     kind: Kind,
     options: Options | None = None,
     *,
-    progress: "Progress" = lambda *_: None,
+    progress: Progress = lambda *_: None,
 ) -> Exported:
     """Make one thing of chosen icons, in memory.
 
@@ -129,13 +126,8 @@ def export(
     icons, left_out, remarks = read_chosen(engine, collection.icons, progress)
     bitmaps = [icon for icon in icons if not icon.is_svg] if kind == "zip" else []
     taken = [icon for icon in icons if icon.is_svg or kind != "zip"]
-    drawn, undrawn = drawings(taken, options.look, shared=kind != "zip")
+    drawn, undrawn = _drawn(taken, kind, options.look, progress)
     left_out += undrawn
-    if kind == "font":
-        from search.drawings.web_font import make_font, outlined, place
-
-        drawn, unshaped = outlined(drawn, progress)
-        left_out += unshaped
     if not options.skip_unreadable:
         refuse_left_out(left_out)
     found = {icon.key: icon.hit for icon in (*(one.icon for one in drawn), *bitmaps)}
@@ -146,13 +138,12 @@ def export(
     terms = terms_of(hits, show=engine.show, text_of=engine.licence_text)
     material = Material(plain_name(collection.name), drawn, bitmaps, terms, options.prefix, options.look.size)
     if kind == "font":
+        from search.drawings.web_font import make_font, place
+
         collection = replace(collection, code_points=place(keys, collection.code_points))
         made = make_font(material, collection.code_points)
     else:
         made = _MAKERS[kind](material)
-    still = [LeftOut(hit.key, "stands still") for hit in hits if hit.animated and kind == "font"]
-    if still:
-        remarks.append(f"stand still in a font, and move in every other export: {keys_of(still)}")
     files = {**made.files, LICENCES: licence_file(terms, name=collection.name).encode()}
     files[COLLECTION] = collection.as_file(
         {key: made.facts.get(key, {}) for key in keys}, kind=kind, files=sorted([*files, COLLECTION])
@@ -167,6 +158,17 @@ def export(
         remarks=(*remarks, *made.remarks, *warnings_of(terms)),
         licences=licences_summed_up(hits),
     )
+
+
+def _drawn(icons: Sequence[Chosen], kind: Kind, look: Look, progress: Progress) -> tuple[list[Drawing], list[LeftOut]]:
+    """Take icons apart as a kind needs them, a font as outlines; those that can't be, with the reason."""
+    drawn, left_out = drawings(icons, look, shared=kind != "zip")
+    if kind == "font":
+        from search.drawings.web_font import outlined
+
+        drawn, unshaped = outlined(drawn, progress)
+        left_out += unshaped
+    return drawn, left_out
 
 
 _MAKERS: Mapping[str, Callable[[Material], Made]] = {
@@ -237,12 +239,10 @@ def earlier_code_points(place: Path) -> Mapping[str, int]:
     """Code points that an earlier export in a folder or zip gave; none where there is no such export."""
     put_back(Path(os.path.realpath(place)))
     if zipfile.is_zipfile(place):
-        try:
-            with zipfile.ZipFile(place) as archive:
-                found = [one for one in archive.infolist() if one.filename.endswith(f"/{COLLECTION}")]
-                content = archive.read(found[0]) if found and found[0].file_size <= MAX_BYTES else None
-        except (zipfile.BadZipFile, RuntimeError, OSError) as error:
-            raise ExportError(f'"{place}" can\'t be read ({error}); take it away, or choose another --out') from error
+        advice, damages = "take it away, or choose another --out", (zipfile.BadZipFile, RuntimeError, OSError)
+        with explain_unreadable(f'"{place}"', advice, ExportError, damages=damages), zipfile.ZipFile(place) as archive:
+            found = [one for one in archive.infolist() if one.filename.endswith(f"/{COLLECTION}")]
+            content = archive.read(found[0]) if found and found[0].file_size <= MAX_BYTES else None
     else:
         manifest = place / COLLECTION
         content = read_named(manifest, limit=MAX_BYTES) if manifest.is_file() else None

@@ -73,7 +73,9 @@ class Look:
         stated: tuple[tuple[str, Any, Callable[[Any], bool], str], ...] = (
             ("colour", self.colour, is_colour, "a name or a number as CSS has them: navy, #08f"),
             (
-                *("stroke width", self.stroke_width, lambda width: 0 < width <= WIDEST_STROKE),
+                "stroke width",
+                self.stroke_width,
+                lambda width: 0 < width <= WIDEST_STROKE,
                 f"a number above 0, {WIDEST_STROKE} at most",
             ),
             ("size", self.size, lambda size: 0 < size <= LARGEST, f"1 to {LARGEST:,} pixels"),
@@ -174,17 +176,6 @@ def font_awesome_style(icon: NamedIcon) -> str:
 
 Language = Literal["tsx", "jsx", "vue", "svelte", "html", "css", "svg", "text"]
 Form = Literal["component", "exported", "key", "class", "drawn"]
-_NEAR = 5
-
-LUCIDE = ("lucide", "lucide-static")
-TABLER = ("tabler", "@tabler/icons")
-PHOSPHOR = ("ph", "@phosphor-icons/core")
-HEROICONS = ("heroicons",)
-MDI = ("mdi", "@mdi/svg")
-FONT_AWESOME = (
-    *("fa7-solid", "fa7-regular", "fa7-brands", "fa6-solid", "fa6-regular", "fa6-brands"),
-    *("fa-solid", "fa-regular", "fa-brands", "@fortawesome/fontawesome-free"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +215,11 @@ class Framework:
         return self.form == "drawn"
 
 
+def _sets(*prefixes: str) -> tuple[str, ...]:
+    """Sets of Iconify, and the npm packages of pictures that hold the first."""
+    return (*prefixes, *packages_of(prefixes[0]))
+
+
 _REACT_STROKE = {"stroke_width": "strokeWidth={%s}", "corner": 'strokeLinecap="%s" strokeLinejoin="%s"'}
 _MARKUP_STROKE = {"stroke_width": ':stroke-width="%s"', "corner": 'stroke-linecap="%s" stroke-linejoin="%s"'}
 _JSX = {"size": "size={%s}", "colour": 'color="%s"'}
@@ -232,61 +228,65 @@ _SVELTE_STROKE = {"stroke_width": "strokeWidth={%s}", "corner": 'stroke-linecap=
 
 _TABLE = (
     Framework(
-        name="lucide-react", title="Lucide for React", language="tsx", form="component", sets=LUCIDE,
+        name="lucide-react", title="Lucide for React", language="tsx", form="component", sets=_sets("lucide"),
         packages=("lucide-react",), family="lucide", module="lucide-react", look=_JSX | _REACT_STROKE,
     ),
     Framework(
-        name="@lucide/vue", title="Lucide for Vue", language="vue", form="component", sets=LUCIDE,
+        name="@lucide/vue", title="Lucide for Vue", language="vue", form="component", sets=_sets("lucide"),
         packages=("@lucide/vue",), family="lucide", module="@lucide/vue", look=_VUE | _MARKUP_STROKE,
     ),
     Framework(
-        name="@lucide/svelte", title="Lucide for Svelte", language="svelte", form="component", sets=LUCIDE,
+        name="@lucide/svelte", title="Lucide for Svelte", language="svelte", form="component", sets=_sets("lucide"),
         packages=("@lucide/svelte",), family="lucide", module="@lucide/svelte", look=_JSX | _SVELTE_STROKE,
     ),
     Framework(
-        name="@tabler/icons-react", title="Tabler for React", language="tsx", form="component", sets=TABLER,
+        name="@tabler/icons-react", title="Tabler for React", language="tsx", form="component", sets=_sets("tabler"),
         packages=("@tabler/icons-react",), family="tabler", module="@tabler/icons-react", spelling="Icon{}",
         look=_JSX | _REACT_STROKE | {"stroke_width": "stroke={%s}"},
     ),
     Framework(
-        name="@tabler/icons-vue", title="Tabler for Vue", language="vue", form="component", sets=TABLER,
+        name="@tabler/icons-vue", title="Tabler for Vue", language="vue", form="component", sets=_sets("tabler"),
         packages=("@tabler/icons-vue",), family="tabler", module="@tabler/icons-vue", spelling="Icon{}",
         look=_VUE | _MARKUP_STROKE | {"stroke_width": ':stroke="%s"'},
     ),
     Framework(
-        name="@tabler/icons-svelte", title="Tabler for Svelte", language="svelte", form="component", sets=TABLER,
-        packages=("@tabler/icons-svelte",), family="tabler", module="@tabler/icons-svelte", spelling="Icon{}",
-        look=_JSX | _SVELTE_STROKE | {"stroke_width": "stroke={%s}"},
+        name="@tabler/icons-svelte", title="Tabler for Svelte", language="svelte", form="component",
+        sets=_sets("tabler"), packages=("@tabler/icons-svelte",), family="tabler", module="@tabler/icons-svelte",
+        spelling="Icon{}", look=_JSX | _SVELTE_STROKE | {"stroke_width": "stroke={%s}"},
     ),
     Framework(
-        name="@phosphor-icons/react", title="Phosphor for React", language="tsx", form="component", sets=PHOSPHOR,
+        name="@phosphor-icons/react", title="Phosphor for React", language="tsx", form="component", sets=_sets("ph"),
         packages=("@phosphor-icons/react",), family="phosphor", module="@phosphor-icons/react", spelling="{}Icon",
         look=_JSX,
     ),
     Framework(
-        name="@phosphor-icons/vue", title="Phosphor for Vue", language="vue", form="component", sets=PHOSPHOR,
+        name="@phosphor-icons/vue", title="Phosphor for Vue", language="vue", form="component", sets=_sets("ph"),
         packages=("@phosphor-icons/vue",), family="phosphor", module="@phosphor-icons/vue", spelling="Ph{}", look=_VUE,
     ),
     Framework(
-        name="@heroicons/react", title="Heroicons for React", language="tsx", form="component", sets=HEROICONS,
+        name="@heroicons/react", title="Heroicons for React", language="tsx", form="component", sets=_sets("heroicons"),
         packages=("@heroicons/react",), family="heroicons", module="@heroicons/react/{}", spelling="{}Icon",
         look={"size": "width={%s} height={%s}", "colour": 'color="%s"'} | _REACT_STROKE,
     ),
     Framework(
-        name="@heroicons/vue", title="Heroicons for Vue", language="vue", form="component", sets=HEROICONS,
+        name="@heroicons/vue", title="Heroicons for Vue", language="vue", form="component", sets=_sets("heroicons"),
         packages=("@heroicons/vue",), family="heroicons", module="@heroicons/vue/{}", spelling="{}Icon",
         look={"size": 'width="%s" height="%s"', "colour": 'color="%s"'} | _MARKUP_STROKE
         | {"stroke_width": 'stroke-width="%s"'},
     ),
     Framework(
-        name="@mdi/js", title="Material Design Icons for React", language="tsx", form="exported", sets=MDI,
+        name="@mdi/js", title="Material Design Icons for React", language="tsx", form="exported", sets=_sets("mdi"),
         packages=("@mdi/js", "@mdi/react"), family="mdi", module="@mdi/js", spelling="mdi{}",
         component="Icon", component_module="@mdi/react", is_default=True, attribute="path",
         look={"size": 'size="%spx"', "colour": 'color="%s"'},
     ),
     Framework(
         name="@fortawesome/react-fontawesome", title="Font Awesome for React", language="tsx", form="exported",
-        sets=FONT_AWESOME, packages=("@fortawesome/react-fontawesome", "@fortawesome/fontawesome-svg-core"),
+        sets=_sets(
+            "fa7-solid", "fa7-regular", "fa7-brands", "fa6-solid", "fa6-regular", "fa6-brands",
+            "fa-solid", "fa-regular", "fa-brands",
+        ),
+        packages=("@fortawesome/react-fontawesome", "@fortawesome/fontawesome-svg-core"),
         family="font-awesome", module="@fortawesome/free-{}-svg-icons", spelling="fa{}",
         component="FontAwesomeIcon", component_module="@fortawesome/react-fontawesome",
         look={"size": "style={{ fontSize: %s }}", "colour": 'color="%s"'},
@@ -349,7 +349,7 @@ def framework(name: str) -> Framework:
     if found is None:
         from difflib import get_close_matches
 
-        near = get_close_matches(plain, [*FRAMEWORKS, *_ALSO], n=_NEAR, cutoff=0.5)
+        near = get_close_matches(plain, [*FRAMEWORKS, *_ALSO], n=5, cutoff=0.5)
         known = dict.fromkeys(_ALSO.get(one, one) for one in near or FRAMEWORKS)
         raise IconsError(f'no format "{name}"; {"near" if near else "there are"}: {", ".join(known)}')
     return found
@@ -362,9 +362,6 @@ GLOBALS = frozenset((
 ))  # fmt: skip
 """What a script would miss if an icon took its name: such an icon is called MapIcon."""
 _BETWEEN = re.compile(r"[^A-Za-z0-9]+")
-_WEIGHT = re.compile(r"(.+)-(thin|light|bold|fill|duotone)")
-_HEROICON = re.compile(r"(.+?)(?:-(16|20))?-solid")
-_AFTER_DIGIT = re.compile(r"(?<=[0-9])[a-z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,6 +374,10 @@ class Export:
     """Of Phosphor, whose components take it as a property."""
     folder: str = ""
     """What tells its module from others of its family."""
+
+    def called(self, local: str) -> str:
+        """What is written among the names of an import that gives it a name there."""
+        return self.name if self.name == local else f"{self.name} as {local}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,7 +416,7 @@ def exported(icon: NamedIcon, framework: Framework) -> Export:
         )
     spelt = capitals(base)
     if framework.family == "heroicons":
-        spelt = _AFTER_DIGIT.sub(lambda letter: letter[0].upper(), spelt)  # `squares-2x2` -> `Squares2X2`
+        spelt = re.sub("(?<=[0-9])[a-z]", lambda letter: letter[0].upper(), spelt)  # `squares-2x2` -> `Squares2X2`
     return Export(framework.module.format(folder), framework.spelling.format(spelt), weight, folder)
 
 
@@ -427,9 +428,10 @@ def _place(icon: NamedIcon, family: str) -> tuple[str, str, str | None]:
     around, name, folder, weight = folders(icon), icon.name, "", None
     if family == "tabler" and icon.set.startswith("@") and "filled" in around:
         name = f"{name}-filled"  # as Iconify calls them
-    elif family == "phosphor" and (found := _WEIGHT.fullmatch(name)):
+    elif family == "phosphor" and (found := re.fullmatch("(.+)-(thin|light|bold|fill|duotone)", name)):
         name, weight = found[1], found[2]
-    elif family == "heroicons" and (found := _HEROICON.fullmatch(name)):  # Iconify tells them apart by the name's end
+    elif family == "heroicons" and (found := re.fullmatch("(.+?)(?:-(16|20))?-solid", name)):
+        # Iconify tells them apart by the name's end
         name, folder = found[1], f"{found[2] or 24}/solid"
     elif family == "heroicons":
         size = next((size for size in ("16", "20") if size in around), "24")

@@ -1,27 +1,27 @@
 """The icons of an export, read and taken apart; and the kinds that are text: files, a sprite, Iconify JSON, React."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 
+from indexer.arrays import grouped
 from indexer.errors import ExportError, IconsError, RenderError, SourceError, UnknownIconError
+from indexer.languages.words import counted, first_few
 from indexer.rendering.render import svg_document
 from indexer.rendering.styles import Box, box_of, group_root
+from indexer.reports.terminal import Progress, with_progress
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.frameworks import ICON_NAME, Look, capitals, named_icon
-from search.drawings.licences import HYPHENS, SetTerms, gallery, notice, plain_name, unique
+from search.drawings.licences import HYPHENS, SetTerms, notice, plain_name, unique
 from search.drawings.markup import TSX, XML, merging, written
 from search.query import Hit
 from search.showing.sheets import kind_of
 
 if TYPE_CHECKING:
-    from indexer.reports.terminal import Progress
     from search.engine import SearchEngine
-
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class LeftOut:
 
 
 def read_chosen(
-    engine: "SearchEngine", keys: Sequence[str], progress: "Progress"
+    engine: "SearchEngine", keys: Sequence[str], progress: Progress
 ) -> tuple[list[Chosen], list[LeftOut], list[str]]:
     """Read icons, in the order of their keys; and those that can't be read, with the reason, and remarks.
 
@@ -58,8 +58,7 @@ def read_chosen(
     remarks += [f'"{key}" is "{hits[icon].key}"' for icon, key in ids.items() if ":" not in key]
     contents: dict[int, tuple[bytes, bool]] = {}
     # Icons of one file beside each other: it is opened once.
-    for n, icon in enumerate(sorted(hits, key=lambda icon: hits[icon].path), start=1):
-        progress("reading icons", n, len(hits))
+    for icon in with_progress(sorted(hits, key=lambda icon: hits[icon].path), "reading icons", progress):
         try:
             picture = engine.picture(icon)
             document = svg_document(picture)
@@ -75,13 +74,12 @@ def read_chosen(
 
 
 def _find(
-    engine: "SearchEngine", keys: Sequence[str], progress: "Progress"
+    engine: "SearchEngine", keys: Sequence[str], progress: Progress
 ) -> tuple[dict[int, str], list[LeftOut], list[str]]:
     """Ids of icons, and the first key that leads to each."""
     ids: dict[int, str] = {}
     left_out, remarks = [], []
-    for n, key in enumerate(keys, start=1):
-        progress("finding icons", n, len(keys))
+    for key in with_progress(keys, "finding icons", progress):
         try:
             icon = engine.find(key)
         except UnknownIconError as error:
@@ -95,8 +93,7 @@ def _find(
 
 def keys_of(left_out: Sequence[LeftOut]) -> str:
     """Name the first few; reasons may name files of this machine."""
-    named = ", ".join(one.key for one in left_out[:_SHOWN])
-    return f"{named} and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else named
+    return first_few([one.key for one in left_out])
 
 
 def refuse_left_out(left_out: Sequence[LeftOut]) -> None:
@@ -106,10 +103,10 @@ def refuse_left_out(left_out: Sequence[LeftOut]) -> None:
         ExportError: it would; the message names the first three and why.
     """
     if left_out:
-        named = "; ".join(f'"{one.key}": {one.reason}' for one in left_out[:_SHOWN])
-        more = f"; and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else ""
-        count = "an icon" if len(left_out) == 1 else f"{len(left_out):,} icons"
-        raise ExportError(f"{count} can't be exported so, --skip-unreadable leaves out: {named}{more}")
+        named = first_few([f'"{one.key}": {one.reason}' for one in left_out], between="; ")
+        raise ExportError(
+            f"{counted(len(left_out), 'icon')} can't be exported so, --skip-unreadable leaves out: {named}"
+        )
 
 
 _OF_DOCUMENT = frozenset(("xmlns", "viewBox", "width", "height", "x", "y", "version", "baseProfile", "id"))
@@ -222,6 +219,28 @@ def make_zip(material: Material) -> Made:
     return Made(dict(files.values()), None, [], {key: {"file": name} for key, (name, _) in files.items()})
 
 
+_STYLE = """:root{color-scheme:light dark}body{margin:2rem;font:14px/1.5 system-ui,sans-serif}
+ul{display:grid;grid-template-columns:repeat(auto-fill,minmax(9rem,1fr));gap:1.5rem 1rem;padding:0;list-style:none}
+li{text-align:center;overflow-wrap:anywhere}li code,li small{display:block}
+li .tile{display:block;width:auto;height:2.5rem;margin:.5rem auto;font-size:2.5rem;line-height:1}"""
+
+
+def gallery(
+    title: str, *, use: str, tiles: Iterable[tuple[str, str, str]], stylesheet: str = "", sprite: str = ""
+) -> bytes:
+    """Spell the page; a tile is an icon's name, its markup, which bears the class "tile", and a remark."""
+    items = "\n".join(
+        f"<li>{markup}<code>{escape(name)}</code>{f'<small>{escape(remark)}</small>' if remark else ''}</li>"
+        for name, markup, remark in tiles
+    )
+    link = f'<link rel="stylesheet" href="{escape(stylesheet)}">\n' if stylesheet else ""
+    return (
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
+        f'<meta name="viewport" content="width=device-width">\n{link}<style>{_STYLE}</style>\n'
+        f"<h1>{escape(title)}</h1>\n<p><code>{escape(use)}</code></p>\n{sprite}<ul>\n{items}\n</ul>\n</html>\n"
+    ).encode()
+
+
 _SPRITE = "sprite.svg"
 _OF_WHOLE = frozenset(("opacity", "style", "class"))
 """Attributes that a symbol does not take as a root does: these go to a group inside it."""
@@ -261,9 +280,7 @@ def make_iconify(material: Material) -> Made:
         by_name = {one.icon.name: one for one in material.drawn}
         name = f"{prefix}.json"
         return Made({name: _file(prefix, by_name, material.terms)}, name, [], {})
-    of_sets: defaultdict[str, list[Drawing]] = defaultdict(list)
-    for one in material.drawn:
-        of_sets[one.icon.hit.set].append(one)
+    of_sets = grouped(material.drawn, lambda one: one.icon.hit.set)
     prefixes = unique([plain_name(key) for key in of_sets])
     files = {}
     for own, (key, icons) in zip(prefixes, of_sets.items(), strict=True):
@@ -288,22 +305,18 @@ def _info(prefix: str, total: int, terms: Sequence[SetTerms]) -> dict[str, Any]:
     own = {one.set: one for one in terms}
     name = terms[0].set_title if len(own) == 1 else prefix
     authors = dict.fromkeys(one.author or one.set_title for one in own.values())
-    return {
-        **{"name": name, "total": total},
-        **({"version": terms[0].version} if len(own) == 1 and terms[0].version else {}),
-        **{"author": {"name": ", ".join(authors)}, "license": licence},
-    }
+    version = {"version": terms[0].version} if len(own) == 1 and terms[0].version else {}
+    return {"name": name, "total": total, **version, "author": {"name": ", ".join(authors)}, "license": licence}
 
 
 def _icon(drawing: Drawing) -> dict[str, Any]:
     """An icon as Iconify holds it: what stands in its SVG, and its box."""
     attributes = {name: value for name, value in drawing.attributes.items() if name != "preserveAspectRatio"}
-    body, box = [element("g", attributes, drawing.body)] if attributes else drawing.body, drawing.box
-    stated = {"left": (box.left, 0), "top": (box.top, 0), "width": (box.width, _SIDE), "height": (box.height, _SIDE)}
-    return {
-        "body": "".join(written(one, XML) for one in body),
-        **{name: json.loads(spelt(value)) for name, (value, usual) in stated.items() if value != usual},
-    }
+    body = [element("g", attributes, drawing.body)] if attributes else drawing.body
+    usual = Box(left=0, top=0, width=_SIDE, height=_SIDE)
+    sides = zip(Box._fields, drawing.box, usual, strict=True)
+    stated = {name: json.loads(spelt(value)) for name, value, otherwise in sides if value != otherwise}
+    return {"body": "".join(written(one, XML) for one in body), **stated}
 
 
 _REACT = ">=18"
@@ -376,12 +389,9 @@ def make_react(material: Material) -> Made:
 def _component(one: Drawing, name: str, size: str) -> str:
     """What leaves its colour open takes that of the text."""
     takes_text = "fill" not in one.attributes and one.icon.hit.coloured is False
-    own = {
-        "xmlns": SVG,
-        "viewBox": spelt(*one.box),
-        **one.attributes,
-        **({"fill": "currentColor"} if takes_text else {}),
-    }
+    own = {"xmlns": SVG, "viewBox": spelt(*one.box), **one.attributes}
+    if takes_text:
+        own["fill"] = "currentColor"
     return (
         'import { forwardRef } from "react";\nimport type { IconProps } from "../types.js";\n\n'
         f"export const {name} = /* @__PURE__ */ forwardRef<SVGSVGElement, IconProps>"

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from html import escape
 from itertools import count
 from typing import Annotated, Any, Literal
 
+from indexer.arrays import grouped
 from indexer.errors import ExportError
 from indexer.languages.letters import letters
-from indexer.languages.words import printable
+from indexer.languages.words import counted, printable
 from indexer.library.foreign import from_plain, parsed
 from indexer.library.named import as_text
 from indexer.sources.records import TERMS, Family, family, needs_credit
@@ -150,7 +150,6 @@ def _parsed(text: str) -> Any:
 
 _WORD = re.compile(r"[a-z0-9]+")
 _BETWEEN = re.compile(r"[\s_-]+")
-_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST_NAME = 100
 _RESERVED = frozenset(("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))))
 """What no file may be called on Windows."""
@@ -158,7 +157,8 @@ _RESERVED = frozenset(("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("
 
 def plain_name(text: str) -> str:
     """Spell a text in small Latin letters, digits and hyphens, beginning with a letter; "icon" where none is left."""
-    in_latin = "-".join(map(_in_latin, _BETWEEN.split(_HUMPS.sub("-", text))))
+    parts = _BETWEEN.split(re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", text))
+    in_latin = "-".join(map(_in_latin, parts))
     name = "-".join(_WORD.findall(in_latin))[:_LONGEST_NAME].strip("-")
     if not name or name in _RESERVED:
         return f"icon-{name}".strip("-")
@@ -275,7 +275,7 @@ def licences_summed_up(icons: Sequence["Hit | SetTerms"]) -> str:
     licences = [licence for _, licence in dict.fromkeys((one.set, one.licence) for one in icons)]
     n_sets, families = len({one.set for one in icons}), Counter(map(family, licences))
     n_credited = sum(map(needs_credit, licences))
-    parts = [f"{n_sets:,} {'set' if n_sets == 1 else 'sets'}"]
+    parts = [counted(n_sets, "set")]
     parts += [f"{n_credited} {'needs' if n_credited == 1 else 'need'} attribution"] if n_credited else []
     return "; ".join(parts + [f"{families[one]} {one}" for one in _ORDER if families[one]])
 
@@ -284,9 +284,7 @@ def terms_of(
     hits: Sequence[Hit], *, show: Callable[[int], Details], text_of: Callable[[int], str | None]
 ) -> list[SetTerms]:
     """Put icons together by set and licence, in the order of sets; `show` and `text_of` are asked once for each."""
-    groups: dict[tuple[str, str | None], list[Hit]] = {}
-    for hit in hits:
-        groups.setdefault((hit.set, hit.licence), []).append(hit)
+    groups = grouped(hits, lambda hit: (hit.set, hit.licence))
     found = []
     for (key, licence), icons in sorted(groups.items(), key=lambda group: (group[0][0], group[0][1] or "")):
         details = show(icons[0].id)
@@ -341,25 +339,3 @@ def _section(one: SetTerms) -> Iterable[str]:
     )
     if one.text:
         yield "\n".join(f"    {printable(line, keep=chr(9))}".rstrip() for line in one.text.splitlines())
-
-
-_STYLE = """:root{color-scheme:light dark}body{margin:2rem;font:14px/1.5 system-ui,sans-serif}
-ul{display:grid;grid-template-columns:repeat(auto-fill,minmax(9rem,1fr));gap:1.5rem 1rem;padding:0;list-style:none}
-li{text-align:center;overflow-wrap:anywhere}li code,li small{display:block}
-li .tile{display:block;width:auto;height:2.5rem;margin:.5rem auto;font-size:2.5rem;line-height:1}"""
-
-
-def gallery(
-    title: str, *, use: str, tiles: Iterable[tuple[str, str, str]], stylesheet: str = "", sprite: str = ""
-) -> bytes:
-    """Spell the page; a tile is an icon's name, its markup, which bears the class "tile", and a remark."""
-    items = "\n".join(
-        f"<li>{markup}<code>{escape(name)}</code>{f'<small>{escape(remark)}</small>' if remark else ''}</li>"
-        for name, markup, remark in tiles
-    )
-    link = f'<link rel="stylesheet" href="{escape(stylesheet)}">\n' if stylesheet else ""
-    return (
-        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
-        f'<meta name="viewport" content="width=device-width">\n{link}<style>{_STYLE}</style>\n'
-        f"<h1>{escape(title)}</h1>\n<p><code>{escape(use)}</code></p>\n{sprite}<ul>\n{items}\n</ul>\n</html>\n"
-    ).encode()

@@ -75,14 +75,10 @@ SVELTE = Markup(lambda name, value: f'{name}="{_in_svelte(value)}"', _svelte_tex
 """In which braces are expressions, in attributes too."""
 
 
-_CAMEL_ANYWAY = re.compile(r"(data|aria)-.*")
-"""The two families of attributes that JSX leaves alone."""
-_JOINT = re.compile(r"[-:](.)")
 _PLAIN_VALUE = re.compile(r"[^\"'&\\{}<>\x00-\x1f]*")
-_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 _UNSAFE_IN_JS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029", "<": "\\u003c"})
-_AS_SVG_HAS_IT = frozenset(("mask-type", "text-overflow", "transform-box", "transform-origin", "white-space"))
-"""Attributes that React and its types know under no other name."""
+_AS_SVG_HAS_IT = ("data-", "aria-", "mask-type", "text-overflow", "transform-box", "transform-origin", "white-space")
+"""How the names of attributes begin that React and its types know under no other name."""
 _TYPED: Mapping[str, frozenset[str]] = {
     "fill-rule": frozenset(("nonzero", "evenodd", "inherit")),
     "clip-rule": frozenset(("nonzero", "evenodd", "inherit")),
@@ -113,8 +109,7 @@ def js_string(text: str) -> str:
 def _attribute(name: str, value: str) -> str:
     if name == "style":
         return f"style={{{_style_object(value)}}}"
-    is_plain = _CAMEL_ANYWAY.fullmatch(name) or name in _AS_SVG_HAS_IT
-    spelled = "className" if name == "class" else name if is_plain else _camel(name)
+    spelled = "className" if name == "class" else name if name.startswith(_AS_SVG_HAS_IT) else _camel(name)
     return f'{spelled}="{value}"' if _PLAIN_VALUE.fullmatch(value) else f"{spelled}={{{js_string(value)}}}"
 
 
@@ -149,12 +144,12 @@ def _style_object(style: str) -> str:
 def _property(name: str) -> str:
     """The key of a style object: `stroke-width` -> `strokeWidth`; React wants `msTransform` without a capital."""
     spelled = name if name.startswith("--") else _camel(name.removeprefix("-") if name.startswith("-ms-") else name)
-    return spelled if _IDENTIFIER.fullmatch(spelled) else js_string(spelled)
+    return spelled if re.fullmatch(r"[A-Za-z_$][\w$]*", spelled, re.ASCII) else js_string(spelled)
 
 
 def _camel(name: str) -> str:
     """`stroke-width` -> `strokeWidth`, `xml:space` -> `xmlSpace`, `-webkit-mask` -> `WebkitMask`."""
-    return _JOINT.sub(lambda joint: joint[1].upper(), name)
+    return re.sub("[-:](.)", lambda joint: joint[1].upper(), name)
 
 
 def _expression(text: str) -> str:
@@ -166,7 +161,6 @@ TSX = Markup(_typed_attribute, _expression, _expression)
 
 
 REACT_IMPORT = 'import type { SVGProps } from "react";'
-_NOT_SLUG = re.compile(r"\W+", re.ASCII)
 _IN_URI = " =:/,;'"
 """Signs that stand in a data URI as they are, for people to read; quotes, angles, # and % may not."""
 _SVELTE_HEAD = "<script>\n  let props = $props();\n</script>\n\n"
@@ -185,7 +179,7 @@ def component_name(name: str) -> str:
 
 def slug(name: str) -> str:
     """`Arrow left` -> `arrow-left`, for class and file names."""
-    return _NOT_SLUG.sub("-", name.lower() if name.isascii() else "").strip("-_") or plain_name(name)
+    return re.sub(r"\W+", "-", name.lower() if name.isascii() else "").strip("-_") or plain_name(name)
 
 
 def _component_of_react(icon: NamedIcon, look: Look, *, markup: Markup, props: str) -> str:

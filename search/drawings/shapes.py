@@ -1,11 +1,10 @@
 """An icon as path data alone, and its strokes and size, read and changed."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from xml.etree import ElementTree
 
 from indexer.errors import IconsError
-from indexer.rendering.styles import LENGTH, box_of, declarations
+from indexer.rendering.styles import LENGTH, box_of, declarations, stated_by
 from search.drawings.frameworks import Look
 
 _SHAPES = frozenset(("path", "circle", "ellipse", "rect", "line", "polyline", "polygon"))
@@ -13,7 +12,6 @@ _GROUPS = frozenset(("svg", "g", "a"))
 _UNDRAWN = frozenset(("title", "desc", "defs", "linearGradient", "radialGradient", "clipPath", "mask", "symbol"))
 _REACHING = ("transform", "filter", "mask", "clip-path")
 """Attributes by which a shape is not as its own numbers say."""
-_SPACE = re.compile(r"\s+")
 _NUMBERS = ("x", "y", "width", "height", "rx", "ry", "cx", "cy", "r", "x1", "y1", "x2", "y2")
 _SIDES = {"circle": ("r",), "ellipse": ("rx", "ry"), "rect": ("width", "height")}
 """What of a shape makes it nothing where it is 0."""
@@ -35,7 +33,8 @@ def _shapes(element: ElementTree.Element, inherited: Mapping[str, str], key: str
     for attribute in _REACHING:
         if attribute in element.attrib:
             raise IconsError(f'"{key}" has a {attribute}, which path data can\'t say; --format svg writes it whole')
-    look = {name: _stated(element, name) or value for name, value in inherited.items()}
+    stated = stated_by(element)
+    look = {name: stated.get(name) or value for name, value in inherited.items()}
     if any(value.lower().startswith("url(") for value in look.values()):
         raise IconsError(f'"{key}" is filled with a pattern or gradient; --format svg writes it whole')
     if element.tag in _GROUPS:
@@ -50,7 +49,7 @@ def _shapes(element: ElementTree.Element, inherited: Mapping[str, str], key: str
 
 def _data(element: ElementTree.Element, key: str) -> str:
     if element.tag == "path":
-        return _SPACE.sub(" ", element.get("d", "")).strip()
+        return " ".join(element.get("d", "").split())
     numbers = {name: _read(element.attrib[name], key) for name in _NUMBERS if element.get(name, "auto") != "auto"}
     points = {"points": element.get("points", "").strip()} if element.tag.startswith("poly") else {}
     if (min((numbers.get(side, 0) for side in _SIDES.get(element.tag, ())), default=1) <= 0) or not all(
@@ -77,7 +76,7 @@ def reshape(root: ElementTree.Element, look: Look) -> None:
     """Change a tree in place; an icon without a stroke gets none."""
     if look.size is not None:
         _resize(root, look.size)
-    if all(_stated(element, "stroke") in (None, "none", "transparent") for element in root.iter()):
+    if all(stated_by(element).get("stroke") in (None, "none", "transparent") for element in root.iter()):
         return
     if look.stroke_width is not None:
         _widen(root, look.stroke_width)
@@ -96,7 +95,7 @@ def _resize(root: ElementTree.Element, size: int) -> None:
 
 def _widen(root: ElementTree.Element, width: float) -> None:
     """Let the widest stroke be so wide, and others in proportion; where none states its width, the root does."""
-    stated = (LENGTH.fullmatch(_stated(element, "stroke-width") or "") for element in root.iter())
+    stated = (LENGTH.fullmatch(stated_by(element).get("stroke-width", "")) for element in root.iter())
     widest = max((float(number[1]) for number in stated if number), default=None)
     if not widest:
         root.set("stroke-width", f"{width:g}")
@@ -127,8 +126,3 @@ def _restate(root: ElementTree.Element, name: str, change: Callable[[str], str])
             element.set(attribute, stated[attribute])
             if not stated[attribute]:
                 element.attrib.pop(attribute)
-
-
-def _stated(element: ElementTree.Element, name: str) -> str | None:
-    """What an element states by itself, in its style or as an attribute."""
-    return {one.name: one.value for one in declarations(element.get("style", ""))}.get(name, element.get(name))

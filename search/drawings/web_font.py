@@ -12,7 +12,7 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from fontTools.fontBuilder import FontBuilder
@@ -30,13 +30,12 @@ from picosvg.svg_transform import Affine2D
 from picosvg.svg_types import SVGPath
 
 from indexer.errors import ExportError, RenderError
+from indexer.languages.words import first_few
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import draw
-from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, element, names_of, spelt, whole_svg
-from search.drawings.licences import PRIVATE_USE, gallery, notice
-
-if TYPE_CHECKING:
-    from indexer.reports.terminal import Progress
+from indexer.reports.terminal import Progress, with_progress
+from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, element, gallery, names_of, spelt, whole_svg
+from search.drawings.licences import PRIVATE_USE, notice
 
 EM = 1024
 """Units of the height of every icon."""
@@ -83,7 +82,10 @@ def make_font(material: Material, points: Mapping[str, int]) -> Made:
         f"{name}.css": css.encode(),
         "icons.html": gallery(name, use=use, tiles=tiles, stylesheet=f"{name}.css"),
     }
-    remarks = [f"use: {use} with {name}.css; icons.html shows all"]
+    remarks = []
+    if still := [icon.hit.key for icon in icons if icon.hit.animated]:
+        remarks.append(f"stand still in a font, and move in every other export: {first_few(still)}")
+    remarks.append(f"use: {use} with {name}.css; icons.html shows all")
     coloured = [one.icon.key for one in material.drawn if one.colour]
     if coloured:
         n_lost = "1 icon loses its colour" if len(coloured) == 1 else f"{len(coloured):,} icons lose their colour"
@@ -151,12 +153,11 @@ class _Outliners(DrawPool):
     program = "from indexer.rendering.draw_pool import work; from search.drawings.web_font import flat; work(flat)"
 
 
-def outlined(drawn: Sequence[Drawing], progress: "Progress") -> tuple[list[Drawing], list[LeftOut]]:
+def outlined(drawn: Sequence[Drawing], progress: Progress) -> tuple[list[Drawing], list[LeftOut]]:
     """Find the outlines of icons; those that no font can hold are left out with the reason."""
     found, left_out = [], []
     with _Outliners(workers=1) as pool:
-        for n, one in enumerate(drawn, start=1):
-            progress("finding outlines", n, len(drawn))
+        for one in with_progress(drawn, "finding outlines", progress):
             try:
                 found.append(_outline(one, pool))
             except RenderError as error:

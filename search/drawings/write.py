@@ -3,7 +3,9 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+from indexer.arrays import grouped
 from indexer.errors import IconsError
 from search.drawings.clean import clean_tree
 from search.drawings.frameworks import Export, Framework, Look, NamedIcon, exported, iconify_key, local_names
@@ -31,8 +33,17 @@ class Snippet:
 
 _STROKED = re.compile(rb"\bstroke\s*[=:]\s*[\"']?\s*(?!none|transparent)[\w#]")
 
-_Written = tuple[Sequence[str], Sequence[str], Sequence[str], tuple[str, ...]]
-"""Imports, uses, packages of npm, and what of the look could not be stated."""
+
+class _Written(NamedTuple):
+    """What a form of framework writes for some icons."""
+
+    imports: Sequence[str]
+    """Lines."""
+    uses: Sequence[str]
+    packages: Sequence[str] = ()
+    """Of npm."""
+    left_out: tuple[str, ...] = ()
+    """What of the look could not be stated."""
 
 
 def write(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> Snippet:
@@ -50,12 +61,12 @@ def write(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> Snipp
                 f'"{icon.key}" is not of {framework.sets[0]}, the set of {framework.name}; --format @iconify/react '
                 "takes every set of Iconify, --format react, vue, svelte or svg any drawing"
             )
-    import_lines, uses, packages, left_out = _WRITERS[framework.form](icons, framework, look)
-    imports = "\n".join(import_lines)
-    code = laid_out(
-        imports, uses, framework, remarks=[icon.key for icon in icons] if _needs_parting(uses, framework) else None
-    )
-    return Snippet(code, imports, tuple(uses), f"npm install {' '.join(packages)}" if packages else None, left_out)
+    written = _WRITERS[framework.form](icons, framework, look)
+    imports = "\n".join(written.imports)
+    remarks = [icon.key for icon in icons] if _needs_parting(written.uses, framework) else None
+    code = laid_out(imports, written.uses, framework, remarks=remarks)
+    install = f"npm install {' '.join(written.packages)}" if written.packages else None
+    return Snippet(code, imports, tuple(written.uses), install, written.left_out)
 
 
 def laid_out(
@@ -117,21 +128,21 @@ def _exported(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _
     if not framework.component:
         weights = (f'weight="{one.weight}"' if one.weight else "" for one in exports)
         uses = [_element(name, weight, *stated) for name, weight in zip(names, weights, strict=True)]
-        return imports, uses, framework.packages, left_out
+        return _Written(imports, uses, framework.packages, left_out)
     uses = [_element(f"{framework.component} {framework.attribute}={{{name}}}", *stated) for name in names]
     packages = [*dict.fromkeys((*framework.packages, *(one.module for one in exports)))]
-    return [_component_import(framework), *imports], uses, packages, left_out
+    return _Written([_component_import(framework), *imports], uses, packages, left_out)
 
 
 def _keys(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
     """A component that takes the key, or, without one, the key alone."""
     if not framework.component:
-        return [], [icon.key for icon in icons], [], ()
+        return _Written([], [icon.key for icon in icons])
     stated, left_out = _stated(framework, look)
     head = f"{framework.component} {framework.attribute}"
     end = f"></{framework.component}>" if framework.language == "html" else " />"  # no slash ends its elements
     uses = [_element(f'{head}="{iconify_key(icon)}"', *stated, end=end) for icon in icons]
-    return [_component_import(framework)], uses, framework.packages, left_out
+    return _Written([_component_import(framework)], uses, framework.packages, left_out)
 
 
 def _classes(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
@@ -140,7 +151,8 @@ def _classes(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _W
     stated, left_out = _stated(framework, look)
     style = f' style="{"; ".join(stated)}"' if stated else ""
     uses = [f'<span class="i-{key.prefix}{":" if "-" in key.prefix else "-"}{key.name}"{style}></span>' for key in keys]
-    return [], uses, [*framework.packages, *dict.fromkeys(f"@iconify-json/{key.prefix}" for key in keys)], left_out
+    packages = [*framework.packages, *dict.fromkeys(f"@iconify-json/{key.prefix}" for key in keys)]
+    return _Written([], uses, packages, left_out)
 
 
 def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
@@ -155,7 +167,7 @@ def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Wri
         left_out = (*(name for name, is_lost in lost.items() if is_lost), *_stated(framework, look)[1])
     elif framework.name == "css" and look.colour and not all("var(--icon)" in use for use in uses):
         left_out = ("colour",)  # it is drawn in its own
-    return [REACT_IMPORT] if framework.name == "react" else [], uses, [], left_out
+    return _Written([REACT_IMPORT] if framework.name == "react" else [], uses, left_out=left_out)
 
 
 def _with_distinct_names(icons: Sequence[NamedIcon]) -> list[NamedIcon]:
@@ -191,10 +203,9 @@ def _stated(framework: Framework, look: Look) -> tuple[list[str], tuple[str, ...
 
 def _imported(exports: Sequence[Export]) -> list[str]:
     """One import a module, each name once."""
-    modules: dict[str, dict[str, None]] = {}
-    for one, local in zip(exports, local_names(exports), strict=True):
-        modules.setdefault(one.module, {})[one.name if local == one.name else f"{one.name} as {local}"] = None
-    return [f'import {{ {", ".join(names)} }} from "{module}";' for module, names in modules.items()]
+    named = [(one.module, one.called(local)) for one, local in zip(exports, local_names(exports), strict=True)]
+    names = {module: [name for _, name in some] for module, some in grouped(named, lambda one: one[0]).items()}
+    return [f'import {{ {", ".join(dict.fromkeys(some))} }} from "{module}";' for module, some in names.items()]
 
 
 def _component_import(framework: Framework) -> str:

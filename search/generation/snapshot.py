@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Ids
-from indexer.errors import LibraryError, UnknownIconError
+from indexer.errors import UnknownIconError, explain_unreadable
 from indexer.languages.words import normalise, parse
 from search.generation.backend import IconRow, SetRow, numbered_key
 from search.query import is_late
@@ -70,14 +70,12 @@ class Snapshot:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
+        with explain_unreadable(f'"{path}"', "`icons index` builds a new generation", damages=sqlite3.Error):
             self._uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
             self._of_thread = threading.local()
             self.named = lru_cache(maxsize=_N_NAMED_KEPT)(self._named)
             """Ids of the icons that bear exactly this name, or one that says just this in another language."""
             self._connection.execute("SELECT 1 FROM icons LIMIT 1").fetchone()
-        except sqlite3.Error as error:
-            raise LibraryError(f'"{path}" can\'t be read ({error}); `icons index` builds a new generation') from error
 
     @property
     def _connection(self) -> sqlite3.Connection:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from indexer.languages.words import counted, first_few
 from indexer.rendering.styles import Box
 from search.linting.drawing import BLACK, IMPLICIT, Drawing
 from search.linting.findings import (
@@ -57,18 +58,10 @@ def units_of(group: Group) -> float:
     return habit.value if habit is not None and habit.holds and habit.value > 0 else USUAL_UNITS
 
 
-_LEAST_OFF_CENTRE = 1.5
 _BEYOND = 1.5
 """Times what 99 of 100 icons do: a play button is off centre, and rightly so."""
 _LEAST_BESIDE = 0.5
 """Units by which an icon must leave the live area."""
-_LEAST_CUT = 0.01
-"""Of the canvas: rounded coordinates lie out of it by less."""
-_MOST_PART_STRAY = 0.01
-_GRID_SHARE = 0.9
-_SHARE_INSIDE = 0.05
-"""Of the set, that may lie nearer to the edge than what counts as its margin."""
-_OFF_GRID = 1e-3
 
 
 def _spell_view_box(stated: tuple[Box, bool]) -> str:
@@ -86,7 +79,7 @@ def find_off_centre(group: Group) -> Iterator[Violation]:
     off = np.stack([boxes[:, 0] + boxes[:, 2] - 1, boxes[:, 1] + boxes[:, 3] - 1], axis=1) / 2
     off -= np.median(off, axis=0)
     usual = np.quantile(np.abs(off), 0.99, axis=0)
-    limits = np.maximum(_BEYOND * usual, _LEAST_OFF_CENTRE / USUAL_UNITS)
+    limits = np.maximum(_BEYOND * usual, 1.5 / USUAL_UNITS)
     for place in np.flatnonzero((np.abs(off) > limits).any(axis=1)).tolist():
         row = int(rows[place])
         if not _is_part(group, row):
@@ -108,7 +101,7 @@ def _is_part(group: Group, row: int) -> bool:
     """Whether a drawing is a part of another one of its family, at its place there: the first bar of a signal."""
     words = frozenset(group.seen.icons[row].file.words.split())
     ink = group.ink(row)
-    most = max(4, _MOST_PART_STRAY * ink.sum())
+    most = max(4, 0.01 * ink.sum())
     for other, icon in group.icons():
         if other != row and words & frozenset(icon.file.words.split()):
             around = group.ink(other)
@@ -124,7 +117,7 @@ def find_beside_live_area(group: Group) -> Iterator[Violation]:
         return
     units, boxes = units_of(group), group.seen.boxes[rows]
     margins = np.minimum(boxes[:, :2].min(axis=1), 1 - boxes[:, 2:].max(axis=1))
-    usual = float(np.quantile(margins, _SHARE_INSIDE))
+    usual = float(np.quantile(margins, 0.05))
     for place in np.flatnonzero(margins < usual - _LEAST_BESIDE / USUAL_UNITS).tolist():
         message = f"comes within {number(max(0.0, margins[place]) * units)} of the edge; "
         yield Violation((int(rows[place]),), f"{message}95 of 100 icons keep {number(usual * units)} or more")
@@ -136,19 +129,19 @@ def out_of_bounds(drawing: Drawing) -> str | None:
         return None
     (x, y, width, height), (left, top, right, bottom) = drawing.view_box, drawing.extent
     over = max(x - left, y - top, right - x - width, bottom - y - height)
-    is_cut = over > _LEAST_CUT * max(width, height)
+    is_cut = over > 0.01 * max(width, height)  # rounded coordinates lie out of it by less
     return f"reaches {number(over)} out of its viewBox, where it is cut off" if is_cut else None
 
 
 def find_off_grid(group: Group) -> Iterator[Violation]:
     """Find straight lines beside the half-pixel grid, in a set that keeps to it."""
     off_grid = {
-        row: [side for corner in drawing.corners for side in corner if abs(side * 2 - round(side * 2)) > _OFF_GRID]
+        row: [side for corner in drawing.corners for side in corner if abs(side * 2 - round(side * 2)) > 1e-3]
         for row, drawing in group.drawings()
         if drawing.corners
     }
     n_on = sum(not off for off in off_grid.values())
-    if len(off_grid) < LEAST_LARGE or n_on < _GRID_SHARE * len(off_grid):
+    if len(off_grid) < LEAST_LARGE or n_on < 0.9 * len(off_grid):
         return
     for row, off in off_grid.items():
         if off:
@@ -169,12 +162,10 @@ def find_stroke_widths(group: Group) -> Iterator[Violation]:
 
 
 _CURRENT = "currentColor"
-_MOST_SHOWN = 3
 
 
 def _spell(paint: tuple[str, ...]) -> str:
-    shown = " and ".join(paint[:_MOST_SHOWN])
-    return f"{shown} and {len(paint) - _MOST_SHOWN} more" if len(paint) > _MOST_SHOWN else shown
+    return first_few(paint, between=" and ")
 
 
 def _paint(drawing: Drawing) -> tuple[str, ...] | None:
@@ -204,19 +195,12 @@ def _as_colour(paint: str) -> str:
     return "black" if paint in BLACK or paint == IMPLICIT else paint
 
 
-_LEAST_BYTES = 100
-_LEAST_SHARE_OF_FILE = 0.15
-_TIMES_HEAVIER = 4
-_LEAST_HEAVY = 10_000
-
-
 def find_raster(group: Group) -> Iterator[Violation]:
     """Find pictures in pixels: inside an SVG, or among SVGs."""
     n_svgs = sum(icon.drawing is not None for _, icon in group.icons())
     for row, icon in group.icons():
         if icon.drawing is not None and icon.drawing.n_images:
-            n = icon.drawing.n_images
-            yield Violation((row,), f"holds {n} picture{'s' if n > 1 else ''} in pixels (<image>)")
+            yield Violation((row,), f"holds {counted(icon.drawing.n_images, 'picture')} in pixels (<image>)")
         elif icon.drawing is None and icon.error is None and n_svgs >= max(LEAST_ICONS, LEAST_SHARE * len(group)):
             yield Violation((row,), f"is a picture in pixels; {n_svgs:,} of {len(group):,} icons are SVG")
 
@@ -237,7 +221,7 @@ def find_bloat(group: Group) -> Iterator[Violation]:
     for row, n_bytes, excess in svgs:
         parts = {kind: n for kind, n in excess.items() if kind not in usual}
         n = sum(parts.values())
-        if n >= _LEAST_BYTES and n >= _LEAST_SHARE_OF_FILE * n_bytes:
+        if n >= max(100, 0.15 * n_bytes):
             yield Violation((row,), f"{n:,} of {n_bytes:,} bytes can go: {_spell_bytes(parts)}")
     yield from _heavy([(row, n_bytes) for row, n_bytes, _ in svgs])
 
@@ -252,7 +236,7 @@ def _heavy(svgs: list[tuple[int, int]]) -> Iterator[Violation]:
         return
     weights = [n_bytes for _, n_bytes in svgs]
     usual, median = float(np.quantile(weights, 0.99, method="lower")), float(np.median(weights))
-    limit = max(_LEAST_HEAVY, _TIMES_HEAVIER * max(usual if usual < 10 * median else median, median))
+    limit = max(10_000, 4 * max(usual if usual < 10 * median else median, median))
     for row, n_bytes in svgs:
         if n_bytes > limit:
             yield Violation((row,), f"weighs {n_bytes:,} bytes; half of the set weighs {median:,.0f} or less")

@@ -19,11 +19,10 @@ from picosvg.svg_transform import Affine2D
 
 from indexer.errors import RenderError
 from indexer.rendering.render import svg_document
-from indexer.rendering.styles import Box, box_of, declarations
+from indexer.rendering.styles import LENGTH, NUMBER, Box, box_of, stated_by
 from search.drawings.clean import SVG, lay_rules, parsed_tree
 
 _MOST_ELEMENTS = 20_000
-_MOST_CSS = 50_000
 
 
 def parse(content: bytes) -> tuple[bytes, Element] | None:
@@ -63,11 +62,9 @@ Style = Mapping[str, str]
 
 def own_style(element: Element) -> Style:
     """What an element states itself of the properties that are known."""
-    stated = {one.name: one.value for one in declarations(element.get("style", "")[:_MOST_CSS])}
-    return {name: value.strip() for name, value in {**element.attrib, **stated}.items() if name in PROPERTIES}
+    return {name: value.strip() for name, value in stated_by(element).items() if name in PROPERTIES}
 
 
-NUMBER = re.compile(r"[-+]?(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?")
 _EDITORS = (
     "inkscape",
     "sodipodi",
@@ -177,7 +174,6 @@ def _digits(root: Element, *, decimals: int) -> int:
 
 
 Point = tuple[float, float]
-_LENGTH = re.compile(rf"\s*+({NUMBER.pattern})\s*+(?:px)?\s*+")
 _TRANSFORMS = re.compile(r"(?:[\s,]*(?:matrix|translate|scale|rotate|skewX|skewY)\s*\([^()]{1,200}\))+\s*")
 _STEPS = np.array([0.2, 0.35, 0.5, 0.65, 0.8])
 """Of a curve, at which points are taken beside its end: control points may lie far outside."""
@@ -230,7 +226,7 @@ def outline(tag: str, attributes: Mapping[str, str]) -> Outline:
 
 def length(text: str | None, otherwise: float = 0.0) -> float:
     """Read a length in user units; what is none, or in other units, is `otherwise`."""
-    match = _LENGTH.fullmatch(text) if text else None
+    match = LENGTH.fullmatch(text) if text else None
     return float(match[1]) if match else otherwise
 
 

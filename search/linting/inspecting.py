@@ -1,6 +1,5 @@
 """What there is to be seen of each icon: read, parsed, drawn, looked at by an encoder; and where its ink is."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Pixels
+from indexer.arrays import Floats, Pixels, grouped, in_chunks
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import OnnxEncoder, find_graphs
 from indexer.encoders.query_encoder import OnnxQueryEncoder, read_facts
@@ -25,7 +24,7 @@ from indexer.merging.manifest import Manifest
 from indexer.process import cores
 from indexer.rendering.pool import Job, RenderPool
 from indexer.rendering.render import BLANK
-from indexer.reports.terminal import Progress
+from indexer.reports.terminal import Progress, with_progress
 from indexer.sources.folders import reason_of
 from indexer.sources.records import PictureAddress, Record
 from indexer.sources.source import Source, open_sources, read_picture
@@ -72,15 +71,14 @@ def of_folders(folders: Sequence[Path], *, exclude: Sequence[str]) -> tuple[list
     icons: list[IconFile] = []
     unread: list[tuple[str, str]] = []
     for source in (source for folder in folders for source in open_sources(folder, exclude=exclude)):
-        records: dict[str, list[tuple[str, Record]]] = defaultdict(list)
+        records: list[tuple[str, Record]] = []
         for scan in source.scan({}):
             place = str(source.location / scan.path) if scan.path else str(source.location)
             failures = [(place, scan.error)] if scan.error is not None else []
             failures += [(f"{place}#{member}", reason) for member, reason in scan.broken]
             unread += [(source.location.name, f"{where}: {reason}") for where, reason in failures]
-            for record in scan.records or ():
-                records[record.set.key].append((scan.path, record))
-        for of_set in records.values():
+            records += [(scan.path, record) for record in scan.records or ()]
+        for of_set in grouped(records, lambda found: found[1].set.key).values():
             icons.extend(_named(source, of_set))
     if not icons and not unread:
         raise IconsError(f'no icons below "{folders[0]}"; give a folder of pictures, an Iconify set or an npm package')
@@ -171,18 +169,13 @@ def open_encoder(library: Library | None) -> PairEncoder:
 
 def _batched(at_once: Callable[..., Iterable[Any]], encode: Callable[[Any], Any]) -> Callable[[Any], Floats]:
     def encode_all(whole: Any) -> Floats:
-        batches = [whole[start : start + _AT_ONCE] for start in range(0, len(whole), _AT_ONCE)]
-        return np.concatenate(list(at_once(encode, batches))).astype(np.float32)
+        return np.concatenate(list(at_once(encode, in_chunks(whole, _AT_ONCE)))).astype(np.float32)
 
     return encode_all
 
 
 GRID = 128
 """Side of a mask: five pixels a unit of an icon of 24."""
-Masks = NDArray[np.uint8]
-"""Packed, a bit a pixel: (n, GRID, GRID / 8)."""
-Boxes = NDArray[np.float32]
-"""(n, 4): left, top, right and bottom of the ink as shares of the canvas; all 0 where there is none."""
 _HALF = 128
 """Of 255: darkest ink counts as 255, so a pale icon is measured as a black one."""
 _CHUNK = 64
@@ -208,8 +201,10 @@ class Inspection:
     """Icons of one set; arrays have a row for each, all zero where nothing could be drawn."""
 
     icons: Sequence[Icon]
-    masks: Masks
-    boxes: Boxes
+    masks: NDArray[np.uint8]
+    """Where the ink is: packed, a bit a pixel, (n, GRID, GRID / 8)."""
+    boxes: Floats
+    """(n, 4): left, top, right and bottom of the ink as shares of the canvas; all 0 where there is none."""
     drawn: NDArray[np.int64]
     """A digest of the pixels: those that show the same have the same; 0 where nothing could be drawn."""
     vectors: Floats
@@ -250,8 +245,7 @@ def inspect(files: Sequence[IconFile], *, encoder: PairEncoder | None, progress:
 
 
 def _read_all(files: Sequence[IconFile], progress: Progress) -> Iterator[Icon]:
-    for number, file in enumerate(files):
-        progress("Reading icons", number, len(files))
+    for file in with_progress(files, "Reading icons", progress):
         icon = Icon(file)
         try:
             content = read_picture(file.address)

@@ -2,7 +2,6 @@
 
 import textwrap
 import tomllib
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -12,13 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.errors import IconsError, RenderError, SourceError
+from indexer.arrays import grouped
+from indexer.errors import IconsError, RenderError, SourceError, explain_unreadable
 from indexer.languages.words import counted, printable
 from indexer.library.folder import Library, require
 from indexer.library.foreign import from_plain
 from indexer.rendering.draw_pool import DrawPool
 from indexer.reports.figures import page
-from indexer.reports.terminal import Progress
+from indexer.reports.terminal import Progress, with_progress
 from indexer.sources.records import read_regular
 from indexer.sources.source import read_picture
 from search.linting import canvas, twins
@@ -75,7 +75,6 @@ def check(ids: Sequence[str], *, where: str = "") -> None:
 
 FILE_NAME = ".iconslint"
 _MOST_BYTES = 1_000_000
-_FORM = '[accept], then rule = ["name", "pattern-*"]'
 
 
 @dataclass(slots=True)
@@ -129,10 +128,9 @@ class _File:
 
 
 def _read(file: Path) -> Mapping[str, tuple[str, ...]]:
-    try:
+    form, damages = '[accept], then rule = ["name", "pattern-*"]', (OSError, SourceError, ValueError, RecursionError)
+    with explain_unreadable(f'"{file}"', f"it is TOML: {form}", IconsError, damages=damages):
         stated = from_plain(_File, tomllib.loads(read_regular(file, limit=_MOST_BYTES).decode("utf-8")))
-    except (OSError, SourceError, ValueError, RecursionError) as error:
-        raise IconsError(f'"{file}" can\'t be read ({error}); it is TOML: {_FORM}') from error
     check(list(stated.accept), where=f'"{file}": ')
     return stated.accept
 
@@ -168,9 +166,7 @@ def lint(options: LintOptions, *, library: Library, progress: Progress) -> Repor
     encoder = open_encoder(library) if any(rule.needs_vectors for rule in rules) else None
     findings: list[Finding] = []
     on_dark: set[IconFile] = set()
-    sets: dict[str, list[IconFile]] = defaultdict(list)
-    for icon in icons:
-        sets[icon.set].append(icon)
+    sets = grouped(icons, lambda icon: icon.set)
     for key, members in sets.items():
         seen = inspect(members, encoder=encoder, progress=progress)
         findings.extend(_of_set(key, seen, rules, encoder, progress))
@@ -195,8 +191,7 @@ def _of_set(
     whole = Group(seen, np.arange(len(seen.icons)), encoder)
     groups = list(_groups(whole))
     violations: list[tuple[Rule, Group, Violation]] = []
-    for number, rule in enumerate(rules):
-        progress("Comparing icons", number, len(rules))
+    for rule in with_progress(rules, "Comparing icons", progress):
         for group in [whole] if rule.is_of_whole_set else groups:
             violations.extend((rule, group, one) for one in rule.find(group))
     odd = {row for _, _, one in violations for row in one.rows}
@@ -218,9 +213,8 @@ def _of_set(
 
 def _groups(whole: Group) -> Iterator[Group]:
     """Icons of one style and size each; those of which there are few join the largest."""
-    by_look: dict[tuple[str | None, int | None], list[int]] = defaultdict(list)
-    for row, icon in whole.icons():
-        by_look[icon.file.style, icon.file.size].append(row)
+    files = [icon.file for icon in whole.seen.icons]
+    by_look = grouped(whole.rows.tolist(), lambda row: (files[row].style, files[row].size))
     ordered = sorted(by_look.values(), key=len, reverse=True)
     large = [rows for rows in ordered if len(rows) >= _LEAST_GROUP] or ordered[:1]
     few = [row for rows in ordered[len(large) :] for row in rows]

@@ -7,13 +7,13 @@ A name is doubted by how much better the picture fits another name of the set, i
 pictures, less how much it looks like the pictures of icons that are named alike.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, spread_of
+from indexer.arrays import Floats, grouped, spread_of
+from indexer.languages.words import first_few
 from search.linting.findings import Group, Rule, Violation
 from search.linting.inspecting import GRID
 
@@ -44,16 +44,13 @@ def find_identical(group: Group) -> Iterator[Violation]:
         drawings = {(one.digest if "iconify" in one.kind else row): row for row, one in reversed(addresses.items())}
         alike = sorted(drawings.values())
         if len(alike) > 1:
-            names = ", ".join(group.seen.icons[row].file.label for row in alike[:4])
-            more = f" and {len(alike) - 4} more" if len(alike) > 4 else ""
-            yield Violation(tuple(alike), f"{len(alike)} icons show the same picture: {names}{more}")
+            names = first_few([group.seen.icons[row].file.label for row in alike], most=4)
+            yield Violation(tuple(alike), f"{len(alike)} icons show the same picture: {names}")
 
 
 def _drawn_alike(group: Group) -> dict[int, list[int]]:
-    alike: dict[int, list[int]] = defaultdict(list)
-    for row in group.rows.tolist():
-        if group.seen.drawn[row]:
-            alike[int(group.seen.drawn[row])].append(row)
+    drawn = group.seen.drawn
+    alike = grouped((row for row in group.rows.tolist() if drawn[row]), lambda row: int(drawn[row]))
     return {digest: rows for digest, rows in alike.items() if len(rows) > 1}
 
 
@@ -197,9 +194,7 @@ def judge(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> tuple[NDAr
 
 def _alike(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> NDArray[np.float64]:
     """How much each picture looks like that one, of those named alike, which it looks like most; standardised."""
-    icons_of: dict[int, list[int]] = defaultdict(list)
-    for place, name in enumerate(own.tolist()):
-        icons_of[name].append(place)
+    icons_of = grouped(range(len(own)), lambda place: int(own[place]))
     likeness = spread_of(pictures, pictures)
     nearest = np.empty((len(texts), min(_N_ALIKE, len(texts))), np.int64)
     for start in range(0, len(texts), _BLOCK):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from indexer.arrays import Ids
+from indexer.arrays import Ids, in_chunks
 from indexer.errors import LibraryError
 from search.generation.milvus.catalog import VectorKind
 from search.generation.milvus.connection import (
@@ -29,7 +29,6 @@ from search.generation.milvus.connection import (
     among,
     client,
     fields_of,
-    in_chunks,
     manifest_key,
     piece_key,
 )

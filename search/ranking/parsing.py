@@ -70,21 +70,31 @@ def parse_query(
     styles = [style for kind in OF_LOOK for style in opened.facets.labels(kind).values]
     wording = read_words(said, opened.speller, is_name_or_tag=opened.is_name_or_tag, styles=styles)
     if said != text:
-        wording = replace(wording, spellings=(*wording.spellings, normalise(text)))
+        wording = replace(wording, spellings=(normalise(text), *wording.spellings))
+    meant = _meant(wording, reading, text)
+    if vector is not None and [*meant] == [normalise(text)]:
+        parts, drawn = encode(opened, wording.parts), encode(opened, wording.drawn)
+    else:  # all in one go
+        vectors = encode(opened, (*meant, *wording.parts, *wording.drawn))
+        own, parts, drawn = np.split(vectors, np.cumsum([len(meant), len(wording.parts)]))
+        middle = np.array([*meant.values()], np.float32) @ own
+        vector = np.asarray(middle / np.linalg.norm(middle), np.float32)
+    return ParsedQuery(wording, code, vector, parts, drawn, reading)
+
+
+def _meant(wording: Wording, reading: Reading | None, text: str) -> dict[str, float]:
+    """What the encoder is asked with, and what each of these counts beside the others."""
     if wording.spelled:
-        vector = opened.encoder.encode_words(wording.spelled)
-    elif not (wording.style or wording.parts) and wording.name != wording.typed:
+        return {wording.spelled: 1.0}
+    if not (wording.style or wording.parts) and wording.name != wording.typed:
         # Several of what is called by one: "keys" alone is near keyboards.
-        vector = _middle(opened, {wording.typed: 1.0, wording.name: 1.0})
-    elif reading is not None and not wording.without and (reading.others or reading.is_english_too):
+        return {wording.typed: 1.0, wording.name: 1.0}
+    if reading is not None and not wording.without and (reading.others or reading.is_english_too):
         # A word has several meanings, of which the library draws one.
         too = {normalise(text): 1.0} if reading.is_english_too else {}
         others = {words: weights.OTHER_READINGS * weight for words, weight in reversed(reading.others)}
-        vector = _middle(opened, {**too, **others, wording.typed: 1.0})
-    elif vector is None or wording.typed != normalise(text):
-        vector = opened.encoder.encode_words(wording.typed)
-    parts, drawn = encode(opened, wording.parts), encode(opened, wording.drawn)
-    return ParsedQuery(wording, code, vector, parts, drawn, reading)
+        return {**too, **others, wording.typed: 1.0}
+    return {wording.typed: 1.0}
 
 
 def _read_in_english(text: str, languages: Sequence[str]) -> tuple[Reading | None, str]:
@@ -118,13 +128,6 @@ def _reading_of(text: str, languages: Sequence[str]) -> Reading | None:
 def _is_own(opened: Opened, typed: str) -> bool:
     """Whether a text is a name or a tag here, of usual words: "serpent" and "boutique" are French, too."""
     return opened.is_name_or_tag(typed) and all(map(opened.speller.is_usual, typed.split()))
-
-
-def _middle(opened: Opened, readings: dict[str, float]) -> Floats:
-    """Direction between what a text may mean, by what each reading counts."""
-    vectors = opened.encoder.encode_many_words(list(readings))
-    middle = (vectors * np.array(list(readings.values()), np.float32)[:, None]).sum(axis=0)
-    return np.asarray(middle / np.linalg.norm(middle), np.float32)
 
 
 def parse_avoided(opened: Opened, query: Query, parsed: ParsedQuery | None = None) -> Avoided:

@@ -21,7 +21,7 @@ N_CANDIDATES = 1_000
 N_LEXICAL = 400
 """Icons that names add to those that the vectors find; one in five where more are asked for."""
 N_DRAWN = 50
-"""Icons that each customary drawing adds by its vector, and as many by names."""
+"""Icons that each customary drawing adds, by its name."""
 _SIFTED = 8
 """Times as many names are looked at where a filter leaves some of them."""
 _LARGE = 4
@@ -129,9 +129,12 @@ def direct_of(opened: Opened, parsed: ParsedQuery) -> tuple[Ids, Ids, Ids]:
 
 
 def tags_asked(opened: Opened, parsed: ParsedQuery) -> list[int]:
-    """Codes of the tags that are what is asked."""
+    """Code of the tag that is what is asked, if there is one: as it is typed, before what signs or other languages say.
+
+    Of Lucide's "legume" a bean is meant, and no "vegetable" that it is in French.
+    """
     tags = (opened.snapshot.tag_code(words) for words in parsed.wording.spellings)
-    return [tag for tag in tags if tag is not None]
+    return [tag for tag in tags if tag is not None][:1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,19 +177,16 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
         cosines, first = _near(question.opened, icons, parsed.vector, n, only, is_first=is_first)
         every, among = [first], [cosines.ids]
         if len(cosines.ids) < len(icons):
-            first, lexical, words = _best_named(question.opened, question.fits, n, only)
+            first, lexical, words = _best_named(question.opened, question.fits, max(N_LEXICAL, n // 5), only)
             every += [first, *question.direct, question.synonyms[0]]
             among.append(lexical)
             if is_first:  # nothing else is drawn for it, however deep is looked
-                covered = map(question.opened.lexicon.coverage, parsed.wording.drawn)
-                every += [facets.best_named(question.opened.lexicon, names, most=N_DRAWN) for names in covered]
-                near_drawings = (
-                    [(near, near.ids) for near in icons.search_many(parsed.drawn, k=N_DRAWN)]  # in one pass
-                    if only is None
-                    else [_near(question.opened, icons, one, N_DRAWN, only, is_first=True) for one in parsed.drawn]
-                )
-                every += [first for _, first in near_drawings]
-                among += [near.ids for near, _ in near_drawings]
+                lexicon = question.opened.lexicon
+                drawn = [
+                    _best_named(question.opened, lexicon.coverage(name), N_DRAWN, only) for name in parsed.wording.drawn
+                ]
+                every += [first for first, *_ in drawn]
+                among += [best for _, best, _ in drawn]
     if question.look is not None:
         images = None if only is None else only.images()
         looks, first = _near(question.opened, question.opened.pictures, question.look, n, images, is_first=is_first)
@@ -223,9 +223,8 @@ def _remembered_near(opened: Opened, vectors: VectorSearch, vector: Floats, n: i
     return cast(Neighbours, kept(id(vectors), vector.tobytes(), n))
 
 
-def _best_named(opened: Opened, fits: Floats, n: int, only: Selection | None) -> tuple[Ids, Ids, float]:
+def _best_named(opened: Opened, fits: Floats, most: int, only: Selection | None) -> tuple[Ids, Ids, float]:
     """Icons whose names fit best, of all and of a selection; and how well one of it may fit that is none of them."""
-    most = max(N_LEXICAL, n // 5)
     n_best = most if only is None else _SIFTED * most
     best = opened.facets.best_named(opened.lexicon, fits, most=n_best)
     lexical = best if only is None else best[only.has(best)]

@@ -14,7 +14,7 @@ from indexer.library.named import read_named
 from indexer.merging.browsing import group_many
 from indexer.merging.vector_index import Neighbours
 from indexer.rendering.screenshot import Screenshot, cut_out_pixels
-from indexer.reports.terminal import Progress
+from indexer.reports.terminal import Progress, with_progress
 from indexer.screens.boxes import Boxes, PictureKind, picture_kind
 from indexer.screens.located import NO_ICONS, LocatedIcons, open_locator
 from search.answering.answer import as_hits
@@ -103,12 +103,12 @@ class _Naming:
 
     def _expected(self, candidates: Sequence[Rows]) -> Floats:
         """What speaks for each set's icons beforehand: for those of the set that most of several crops agree on."""
-        best = [rows["evidence"].max(initial=-np.inf) - weights.OWN_SET for rows in candidates]
+        best = [rows["evidence"].max(initial=-np.inf) - weights.PREFERRED for rows in candidates]
         near = [rows["icon"][rows["evidence"] >= least] for rows, least in zip(candidates, best, strict=True)]
         agreed = [np.unique(self.opened.facets.at(icons)["set"]) for icons in near]
         votes = np.bincount(np.concatenate(agreed), minlength=len(self.opened.facets.labels("set").values))
         is_agreed = (votes == votes.max()) & (votes > max(1, len(candidates) / 2))
-        return np.where(np.cumsum(is_agreed) * is_agreed == 1, np.float32(weights.OWN_SET), np.float32(0))
+        return np.where(np.cumsum(is_agreed) * is_agreed == 1, np.float32(weights.PREFERRED), np.float32(0))
 
     def _candidates(self, nears: list[Neighbours]) -> list[Rows]:
         """The icons that show what is near to each crop."""
@@ -163,8 +163,7 @@ def locate_files(
     `look` also tells the number of the generation that answered.
     """
     with drawing() as pool:
-        for number, name in enumerate(names):
-            progress("Looking for icons", number, len(names))
+        for name in with_progress(names, "Looking for icons", progress):
             try:
                 content = read_named(Path(name), limit=MAX_BYTES)
                 started = time.perf_counter()

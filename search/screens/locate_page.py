@@ -3,8 +3,6 @@
 Pictures stand in `img`, where no script of an SVG can run; the page's own script alone may run, by its digest.
 """
 
-import base64
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 
@@ -15,7 +13,7 @@ from indexer.reports.terminal import open_console
 from search.query import Hit
 from search.screens.locate import LocatedFile
 from search.screens.results import LocatedIcon, LocatedPicture
-from search.showing.sheets import data_uri, is_drawn_in_white, shown
+from search.showing.sheets import data_uri, is_drawn_in_white, script_digest, shown
 from search.showing.tables import fitted, print_line
 
 STYLE = """
@@ -170,25 +168,26 @@ def located_page(
             frames="\n".join(_frames(file.located, numbered)),
         )
         shots.append(shot)
-        panels += [
-            _PANEL.format(
-                number=number,
-                title=shown(icon.hits[0].name)
-                if icon.is_sure
-                else ("No good match; these come nearest." if icon.hits else "Nothing in the library is near."),
-                place=f"<small>{icon.box.extent.replace('x', ' x ')} px at {icon.box.left}, {icon.box.top}</small>",
-                hits="".join(_hit(hit, pictures, is_first=place == 0) for place, hit in enumerate(icon.hits)),
-            )
-            for number, icon in numbered
-        ]
+        panels += [_panel(number, icon, pictures) for number, icon in numbered]
     return _PAGE.format(
-        digest=base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode("ascii"),
+        digest=script_digest(SCRIPT),
         title=shown(files[0].name if len(files) == 1 else counted(len(files), "screenshot")),
         facts=_facts(found),
         style=STYLE,
         script=SCRIPT,
         shots="\n".join(shots),
         panels="\n".join(panels),
+    )
+
+
+def _panel(number: int, icon: LocatedIcon, pictures: Pictures) -> str:
+    doubt = "No good match; these come nearest." if icon.hits else "Nothing in the library is near."
+    width, height = icon.box.size
+    return _PANEL.format(
+        number=number,
+        title=shown(icon.hits[0].name) if icon.is_sure else doubt,
+        place=f"<small>{width} x {height} px at {icon.box.left}, {icon.box.top}</small>",
+        hits="".join(_hit(hit, pictures, is_first=place == 0) for place, hit in enumerate(icon.hits)),
     )
 
 

@@ -4,7 +4,6 @@ Beside them the screenshots themselves, as they lie on the disk now.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
@@ -16,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import safe_open
 
-from indexer.arrays import Floats, Ids, Pixels, Positions
+from indexer.arrays import Floats, Ids, Pixels, Positions, grouped
 from indexer.errors import LibraryError, RenderError, SourceError
 from indexer.library.durable import differences
 from indexer.library.folder import Library
 from indexer.merging.manifest import sigmoid
 from indexer.merging.vector_index import VectorIndex
 from indexer.rendering.draw_pool import DrawPool
-from indexer.reports.terminal import Progress
+from indexer.reports.terminal import Progress, with_progress
 from indexer.screens.files import MAX_BYTES, UsageGeneration, read_places
 from indexer.screens.looks import ADVICE, UsageManifest, answering, damage_explained
 from indexer.sources.records import content_digest, from_text, read_regular
@@ -180,13 +179,9 @@ class Shot:
 
 def read_shots(index: UsageIndex, uses: Sequence[Use], *, most: int, progress: Progress) -> Iterator[Shot]:
     """Read the first screenshots of some uses, each once."""
-    by_file: dict[str, list[Use]] = defaultdict(list)
-    for use in uses:
-        by_file[use.file].append(use)
-    chosen = list(by_file.items())[:most]
+    chosen = list(grouped(uses, lambda use: use.file).items())[:most]
     with drawing() as pool:
-        for number, (file, on_it) in enumerate(chosen):
-            progress("Reading screenshots", number, len(chosen))
+        for file, on_it in with_progress(chosen, "Reading screenshots", progress):
             png = None
             with suppress(RenderError):
                 png = shot_png(index, index.screen_of[file], pool)
@@ -259,7 +254,7 @@ def _judge_icon(index: UsageIndex, opened: Opened, icon: int) -> Judged:
     in_set = (index.vectors(drawings) @ rivals.T).max(axis=1, initial=-1)
     elsewhere = _rivals(index, opened, drawings, images[variants])
     likeness = cosines.max(axis=1, initial=-1)
-    scores = np.minimum(index.is_icon(likeness, in_set), index.is_icon(likeness, elsewhere, expected=weights.OWN_SET))
+    scores = np.minimum(index.is_icon(likeness, in_set), index.is_icon(likeness, elsewhere, expected=weights.PREFERRED))
     return drawings, scores, facets.column("icon")[variants[cosines.argmax(axis=1)]]
 
 

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from indexer.arrays import Floats, Ids
+from indexer.arrays import Floats, Ids, grouped, in_chunks
 from indexer.languages.words import counted, printable
 from indexer.reports.figures import Html, page, section, table_html
 from indexer.reports.terminal import Progress, open_console, table_of
@@ -76,7 +76,7 @@ class _Namer:
         are_foreign = [~np.isin(facets.at(icons)["drawing"], self.drawings) for icons in shown]
         others = [next(iter(near.scores[foreign]), -1.0) for near, foreign in zip(nears, are_foreign, strict=True)]
         own = cosines[np.arange(len(cosines)), best]
-        is_ours = self.index.is_icon(own, np.array(others, np.float32), expected=weights.OWN_SET)
+        is_ours = self.index.is_icon(own, np.array(others, np.float32), expected=weights.PREFERRED)
         known = same.known.scores(np.array([near.scores[0] for near in nears], np.float32))
         are_own = (is_ours >= LEAST_SURE).tolist()
         icons = [like if is_own else int(found[0]) for like, is_own, found in zip(likes, are_own, shown, strict=True)]
@@ -170,21 +170,18 @@ def report(index: UsageIndex, engine: SearchEngine, sets: Sequence[str], *, prog
 
     def judge(opened: Opened) -> list[Named]:
         namer, named = _Namer(index, opened, keys), list[Named]()
-        for start in range(0, index.n_drawings, _AT_ONCE):
-            drawings = np.arange(start, min(start + _AT_ONCE, index.n_drawings), dtype=np.int64)
+        for drawings in in_chunks(np.arange(index.n_drawings, dtype=np.int64), _AT_ONCE):
             named += namer.name(drawings)
             progress("Naming the drawings", len(named), index.n_drawings)
         return named
 
     named = engine.with_generation(judge)
-    groups: dict[tuple[str, int], list[Named]] = defaultdict(list)
-    for one in named:
-        groups[(one.origin, one.variant if one.origin != "unknown" else one.drawing)].append(one)
+    groups = grouped(named, lambda one: (one.origin, one.variant if one.origin != "unknown" else one.drawing))
     spelled = {
         hit.id: hit.key for hit in engine.hits(sorted({one.icon for one in named} | {one.ours for one in named}))
     }
-    grouped = (_grouped(index, members, spelled) for members in groups.values())
-    every = sorted(grouped, key=lambda group: (-group.used.n, group.used.icon))
+    used = (_used_of(index, members, spelled) for members in groups.values())
+    every = sorted(used, key=lambda group: (-group.used.n, group.used.icon))
     return UsageReport(
         sets=keys,
         n_screens=index.n_screens,
@@ -205,7 +202,7 @@ class _Group(NamedTuple):
     vector: Floats
 
 
-def _grouped(index: UsageIndex, members: Sequence[Named], spelled: dict[int, str]) -> _Group:
+def _used_of(index: UsageIndex, members: Sequence[Named], spelled: dict[int, str]) -> _Group:
     most = max(members, key=lambda one: (len(index.uses(one.drawing)), one.score))
     boxes = np.sort(np.concatenate([index.uses(one.drawing) for one in members]))
     screens, first = np.unique(index.screens[boxes], return_index=True)
@@ -229,11 +226,8 @@ def _several(groups: Sequence[_Group]) -> list[Meaning]:
 
     What is drawn like a more frequent way is none: the same icon at another size may be named otherwise.
     """
-    by_meaning: dict[str, list[_Group]] = defaultdict(list)
-    for group in groups:
-        by_meaning[group.used.meaning].append(group)
     found = []
-    for words, members in by_meaning.items():
+    for words, members in grouped(groups, lambda group: group.used.meaning).items():
         kept: list[_Group] = []
         for group in members[:_LONGEST_JOIN]:
             if all(float(group.vector @ other.vector) < _SAME_WAY for other in kept):

@@ -1,6 +1,7 @@
 """What hits look like, in one file: an HTML page with every picture inside, or a PNG."""
 
 import base64
+import hashlib
 import io
 import re
 import subprocess
@@ -110,6 +111,11 @@ def data_uri(content: bytes) -> str:
     """Spell a picture as an address that holds it."""
     unpacked = svg_document(content) or content  # no browser unpacks an .svgz that stands in a page
     return f"data:{kind_of(unpacked)[0]};base64,{base64.b64encode(unpacked).decode('ascii')}"
+
+
+def script_digest(script: str) -> str:
+    """The sha256 by which a page's policy knows the one script that may run in it."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
 
 
 def kind_of(content: bytes) -> tuple[str, str]:

@@ -93,8 +93,10 @@ as_json = partial(Response, media_type="application/json")
 """Send what was written as its model says."""
 
 router = APIRouter(responses=errors(*_ALWAYS), dependencies=[Depends(refuse_unknown)])
-open_router = APIRouter(responses=errors(*(status for status in _ALWAYS if status != 401)))
-"""Paths that want no token and take any parameter."""
+open_router = APIRouter(
+    responses=errors(*(status for status in _ALWAYS if status != 401)), dependencies=[Depends(refuse_unknown)]
+)
+"""Paths that want no token."""
 
 
 @router.get(

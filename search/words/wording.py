@@ -271,7 +271,7 @@ _OR = r"(?i),|\b(?:or|nor|and)\b"
 _LEADING = rf"(?i)^(?:(?:in|inside|with) )?(?:{_ARTICLE})?"
 _PICTURE = (
     rf"((?:(?:{'|'.join(_STYLES)}) )*)(?:icon|symbol|pictogram|logo|image|picture)s? "
-    "(?:for|of|showing|meaning|(?:that|which) (?:means|shows|says|represents))"
+    "(?:for|of|when|if|showing|meaning|(?:that|which) (?:means|shows|says|represents))"
 )
 _ASKING = (
     r"(?:i(?:['\u2019]?m)?|we|you|can|could|would|how(?= (?:do|can|to|would|should|could) )|what(?:['\u2019]s)?|which"
@@ -280,14 +280,14 @@ _ASKING = (
 )
 _FUNCTION = (
     "(?:i|we|you|me|us|my|our|it|do|does|did|can|could|would|should|will|to|that|which|who|is|are|am|was|were|has|have"
-    "|like|looks?|need|want|find|show|give|get|see|use|looking|searching|for|some|any|an?|the|there|something|please"
+    "|like|looks?|need|want|find|show|give|get|see|use|looking|searching|for|some|any|an?|the|there|when|if|something|please"
     "|means?|shows|says|represents|used)"
 )
 """Words that begin a sentence which asks for an icon, and those that follow before it says which."""
 _SAID = (
     (
         rf"^(?:(?:please|hi|hello),? )*(?:{_ASKING}(?: {_FUNCTION})+ (?!{_FUNCTION}$))?"
-        rf"(?:(?:{_ARTICLE})?{_PICTURE} (?:{_ARTICLE})?)?",
+        rf"(?:(?:{_ARTICLE})?{_PICTURE} (?:(?:when|if|there|is|are|an?|the|any|its) )*)?",
         r"\1",
     ),
     (r"(?<=[^ ,])[ ,]{1,2}(?:please|thanks|thank you)[.!?]?$", ""),
@@ -295,7 +295,11 @@ _SAID = (
         r" (?:with|that has|having) an? (?:\w+ )?(?:line|slash|stroke|bar) (?:through|across|over)(?: it| them)?$",
         " crossed out",
     ),
-    (rf" in (?:an? )?((?:(?:{'|'.join(_STYLES)}) ?\b)+)(?: {_OF_STYLE})?$", r" \1 style"),
+    (
+        rf" (?:in|with(?= (?:an? )?(?:contour|{'|'.join(_SURE)})\b)) (?:an? )?((?:(?:{'|'.join(_STYLES)}) ?\b)+)"
+        rf"(?: {_OF_STYLE})?$",
+        r" \1 style",
+    ),
     (rf"(?<!\S)(?:un(?=filled|outlined)|non[ -]?|(?:not|no|{_WITHOUT}) )({'|'.join(_SURE)})(?= [^\s,])", r"-\1"),
     (rf"(?<!\S)({'|'.join(_SURE)}) off$", r"-\1"),
     (rf"^(?:{_WITHOUT}|none|not?(?= {_SHAPE})) (\w+) (?=\S)", r"-\1 "),

@@ -109,7 +109,7 @@ def ask_everything(library: Library) -> object:
         answers = [words, alike, drawn, typed, engine.show(words.hits[0].id), engine.facets()]
     return {
         "answers": repr(answers),
-        "uses": tell_uses(library) if UsageFolder(library).exists() else [],
+        "uses": tell_uses(library) if UsageFolder(library).numbers() else [],
         "generation": engine.generation.number,
         "warnings": [str(w.message) for w in told],
     }

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from indexer.arrays import Floats, Ids
+from indexer.arrays import Floats, Ids, in_chunks
 from indexer.errors import LibraryError
 from indexer.languages.words import normalise, parse
 from indexer.library.foreign import from_json
@@ -27,7 +27,6 @@ from search.generation.milvus.connection import (
     Row,
     among,
     both,
-    in_chunks,
     spelt,
     unpacked,
 )

@@ -14,7 +14,7 @@ import re
 import time
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from indexer.arrays import Ids
+from indexer.arrays import Ids, in_chunks
 from indexer.errors import IconsError, LibraryError, SourceError, UnreachableError
 from indexer.library.folder import TOKEN, refuse_secret
 from indexer.library.named import read_text
@@ -176,12 +176,6 @@ def both(*expressions: str) -> str:
 def any_of(*expressions: str) -> str:
     """That one of some expressions holds."""
     return " or ".join(f"({one})" for one in expressions if one) or NOTHING
-
-
-def in_chunks(values: Values, size: int) -> Iterator[Values]:
-    """Values, some at a time."""
-    for start in range(0, len(values), size):
-        yield values[start : start + size]
 
 
 PORT = 19_530

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
+from indexer.arrays import in_chunks
 from indexer.errors import LibraryError, UnknownSetError
 from indexer.library.durable import FileSum, describe_file, folder_aside, make_folder, write_file
 from indexer.library.folder import Generation, Library, LibraryElsewhere, Number
@@ -30,7 +31,6 @@ from search.generation.milvus.connection import (
     Names,
     among,
     connection_to,
-    in_chunks,
     manifest_key,
     piece_key,
 )

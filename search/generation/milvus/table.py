@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions
-from indexer.errors import LibraryError, UnsupportedError
+from indexer.arrays import Floats, Ids, Mask, Positions, in_chunks
+from indexer.errors import LibraryError, UnsupportedError, explain_unreadable
 from indexer.library.folder import ORDERS
 from indexer.library.foreign import from_json
 from indexer.merging.facets import NONE, ROW, SEVERAL, places_by_name
@@ -28,7 +28,6 @@ from search.generation.milvus.connection import (
     among,
     any_of,
     both,
-    in_chunks,
     spelt,
 )
 from search.query import Filters, Sort
@@ -63,10 +62,8 @@ class Facts:
         Raises:
             LibraryError: it can't be read.
         """
-        try:
+        with explain_unreadable(f'"{path}"', "delete it, and it is fetched again"):
             return from_json(cls, path.read_bytes())
-        except (OSError, ValueError) as error:
-            raise LibraryError(f'"{path}" can\'t be read ({error}); delete it, and it is fetched again') from error
 
 
 _SETS_AT_ONCE = 1_000

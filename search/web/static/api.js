@@ -5,7 +5,7 @@ import { toBlob } from "./picture/picture.js";
 
 const BASE = new URL("api/v1/", document.baseURI);
 
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(message, status) {
     super(message);
     this.status = status;

@@ -3,15 +3,16 @@
 import { show, why } from "./api.js";
 import { copy } from "./detail/copying.js";
 import { Detail } from "./detail/detail.js";
-import { announce, find, narrow, PAUSE_MS, say } from "./elements.js";
+import { announce, find, isCommand, listen, narrow, PAUSE_MS, say } from "./elements.js";
 import { Filters } from "./filters/filters.js";
-import { frame, Grid } from "./results/grid.js";
+import { Grid } from "./results/grid.js";
 import { Incoming } from "./picture/incoming.js";
-import { drawThumbnail, unpacked } from "./picture/picture.js";
+import { drawInto, unpacked } from "./picture/picture.js";
 import { Shows } from "./picture/shows.js";
 import { Order } from "./results/order.js";
 import { setLook } from "./results/pictures.js";
 import { Search } from "./results/results.js";
+import { frame } from "./results/tile.js";
 import { insist, located, partOf, pictureOf } from "./screen/kept.js";
 import { noteOpened, noteSearch, noteSet, pin } from "./start/memory.js";
 import { Start } from "./start/start.js";
@@ -32,12 +33,10 @@ const words = find("#words");
 const look = () => lookOf(state);
 const grid = new Grid(find("#grid"), {
   open: (hit, { byKey }) => {
-    noteOpened(hit);
-    if (byKey && detail.id === hit.id) detail.focus();
-    else change({ open: hit.id }).then(() => { if (byKey) detail.focus(); });
+    openIcon(hit).then(() => { if (byKey) detail.focus(); });
   },
   leave: () => (state.screen === null ? words : screen).focus(),
-  copy: (hit) => copy(hit, { look: look() }),
+  copy: (hit) => copy([hit], { look: look() }),
   keep: (hit) => announce(`${hit.name} ${chosen.toggle(hit) ? "kept" : "not kept any more"}`, { afterMs: 0 }),
   keepAll: (hits) => {
     const left = chosen.add(hits);
@@ -50,7 +49,7 @@ const grid = new Grid(find("#grid"), {
   wants: () => search.fill(),
   rests: (at) => search.rests(at),
 });
-chosen.addEventListener("change", () => {
+listen(chosen, "change", () => {
   grid.markAll();
   if (state.collection === KEPT) search.again();
 });
@@ -60,7 +59,7 @@ const clearFilters = () => go(withoutFilters(state));
 const filters = new Filters({ bar: find("#filters"), menu: find("#menu"), all: find("#all-filters") }, { change: ask, clear: clearFilters });
 const start = new Start(find("#start"), {
   ask: (q) => ask({ q, ...IN_ENGLISH }),
-  open: (icon) => { noteOpened(icon); change({ open: icon.id }); },
+  open: openIcon,
   browse: (set) => { noteSet(set); go({ ...cleared(state), set: [set] }); scrollTo({ top: 0 }); },
 });
 const cut = async () => incoming.cut(state.screen ?? await incoming.originOf(state.picture));
@@ -71,7 +70,7 @@ const search = new Search({
   answered: ({ q, icon, picture }, hits) => { if (hits.length && icon === null && !picture) noteSearch(q.trim()); },
 });
 const detail = new Detail(find("#detail"), {
-  open: (icon) => { noteOpened(icon); change({ open: icon.id }); },
+  open: openIcon,
   like: (icon) => go({ ...withoutQuestion(state), icon: icon.id }),
   filter: (kind, value) => ask({ [kind]: [...new Set([...state[kind], value])] }),
   close: closeDetail,
@@ -127,7 +126,7 @@ async function showScreen() {
     Object.assign(find("#screen"), { hidden: false }).dataset.is = "waiting"; // its parts are on their way
     const { ScreenView } = await import("./screen/view.js");
     screen ??= new ScreenView(find("#screen"), {
-      change: ask, cut: (number) => incoming.cut(number), take: (hits) => chosen.add(hits), enter: () => grid.focusFirst(),
+      change: ask, cut: (number) => incoming.cut(number), take: (hits) => chosen.add(hits), enter: () => grid.focusAt(0),
       asIcon: (number, how) => incoming.use(number, null, how),
     });
   }
@@ -173,6 +172,11 @@ function change(changes, how) {
   return go({ ...state, ...changes }, how);
 }
 
+function openIcon(icon) {
+  noteOpened(icon);
+  return change({ open: icon.id });
+}
+
 /** Changes of what is asked: another answer is seen from its beginning. */
 function ask(changes, how) {
   return change({ at: 0, ...changes }, how);
@@ -207,7 +211,7 @@ function showBox() {
   const seen = state.picture ?? state.screen;
   if (seen && picture.dataset.drawn !== seen) {
     const image = state.picture ? unpacked(state.picture) : Promise.resolve(pictureOf(seen)?.image);
-    image.then((one) => one && drawThumbnail(find("canvas", picture), one)).catch((error) => say(error.message));
+    image.then((one) => one && drawInto(find("canvas", picture), one)).catch((error) => say(error.message));
     picture.dataset.drawn = seen;
   }
   picture.hidden = !state.picture && !pictureOf(state.screen);
@@ -239,32 +243,31 @@ function closeDetail() {
   grid.focus(open);
 }
 
-words.addEventListener("input", (event) => {
+listen(words, "input", (event) => {
   if (event.isComposing) return;
   const follows = typing;
   go({ ...state, ...fromBox(words.value, state), collection: null, screen: null, frame: null, typed: true, language: [], min_score: null, open: null, at: 0 }, { replace: follows, later: true });
   typing = true;
   scrollTo({ top: 0 });
 });
-words.addEventListener("compositionend", () => words.dispatchEvent(new InputEvent("input")));
-words.addEventListener("keydown", (event) => {
+listen(words, "compositionend", () => words.dispatchEvent(new InputEvent("input")));
+listen(words, "keydown", (event) => {
   if (event.key === "ArrowDown" || (event.key === "Enter" && !event.isComposing)) {
     event.preventDefault();
-    grid.focusFirst();
+    grid.focusAt(0);
   }
 });
-find("#search").addEventListener("submit", (event) => event.preventDefault());
-find("#clear").addEventListener("click", () => { go(withoutQuestion(state)); words.focus(); });
-find(".brand").addEventListener("click", (event) => {
+listen(find("#search"), "submit", (event) => event.preventDefault());
+for (const leave of ["#clear", "#within button"]) listen(find(leave), "click", () => { go(withoutQuestion(state)); words.focus(); });
+listen(find(".brand"), "click", (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   go(cleared(state));
 });
-find("#picture button").addEventListener("click", () => { ask({ picture: null, screen: null, frame: null }); words.focus(); });
-find("#within button").addEventListener("click", () => { go(withoutQuestion(state)); words.focus(); });
-find("#like button").addEventListener("click", () => { ask({ icon: null }); words.focus(); });
+listen(find("#picture button"), "click", () => { ask({ picture: null, screen: null, frame: null }); words.focus(); });
+listen(find("#like button"), "click", () => { ask({ icon: null }); words.focus(); });
 
-addEventListener("keydown", (event) => {
+listen(window, "keydown", (event) => {
   const inField = event.target.closest?.("input, select, textarea, [contenteditable]");
   if (event.key === "/" && !event.ctrlKey && !event.metaKey && (!inField || inField.type === "radio" || inField.type === "range")) {
     event.preventDefault();
@@ -272,7 +275,7 @@ addEventListener("keydown", (event) => {
     words.select();
   } else if (event.key === "Escape" && !event.defaultPrevented && !find(":popover-open:not(#toast), :modal:not(#detail)")) {
     escape(event);
-  } else if (detail.dialog.contains(event.target) && !inField && !event.ctrlKey && !event.metaKey && !event.altKey && detail.icon) {
+  } else if (detail.dialog.contains(event.target) && !inField && !isCommand(event) && detail.icon) {
     ({ c: grid.copy, x: grid.keep })[event.key.toLowerCase()]?.(detail.icon);
   }
 });
@@ -293,18 +296,18 @@ function escape(event) {
 
 let tray = null;
 const showTray = () => { if (chosen.size) tray ??= import("./tray/tray.js").then(({ Tray }) => new Tray(find("#tray"), { open: (icon) => change({ open: icon.id }), look })); };
-chosen.addEventListener("change", showTray); // its parts are fetched with the first icon that is kept
+listen(chosen, "change", showTray); // its parts are fetched with the first icon that is kept
 showTray();
-find("#type-here").addEventListener("click", () => words.focus());
-for (const way of ["#drop-here", "#screen-here"]) find(way).addEventListener("click", () => find("#file").click());
-find("#draw-here").addEventListener("click", () => incoming.draw());
-find("#shelf-button").addEventListener("click", async () => {
+listen(find("#type-here"), "click", () => words.focus());
+for (const way of ["#drop-here", "#screen-here"]) listen(find(way), "click", () => find("#file").click());
+listen(find("#draw-here"), "click", () => incoming.draw());
+listen(find("#shelf-button"), "click", async () => {
   const { showShelf } = await import("./tray/shelf.js");
   showShelf({ open: (collection) => go({ ...cleared(state), collection }) });
 });
 
-addEventListener("pagehide", writeAddress);
-addEventListener("popstate", () => {
+listen(window, "pagehide", writeAddress);
+listen(window, "popstate", () => {
   typing = false;
   clearTimeout(unwritten?.timer);
   unwritten = null;

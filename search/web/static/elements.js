@@ -16,6 +16,11 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
+/** Hear of events of some kinds: `"pointerup pointercancel"`. */
+export function listen(target, kinds, heard, options) {
+  for (const kind of kinds.split(" ")) target.addEventListener(kind, heard, options);
+}
+
 /** A phone, or a window that is as narrow. */
 export const narrow = matchMedia("(max-width: 47.99rem)");
 
@@ -32,26 +37,57 @@ export function symbol(name) {
   return svg;
 }
 
+/** A button that is a drawing alone: its name is heard, and seen by whoever points at it. */
+export const iconButton = (drawing, name, onclick, properties = {}) => make("button", { className: "quiet", title: name, "aria-label": name, onclick, ...properties }, symbol(drawing));
+
+/** What a button says of itself that opens a menu. */
+export const OPENS_MENU = { "aria-haspopup": "menu", "aria-expanded": "false" };
+
+/** A filter that is on; a click takes it away. */
+export const chip = (text, count, properties) => make("button", { className: "chip", ...properties }, make("span", { className: "hidden" }, "Remove filter "), text, count, symbol("x"));
+
 /** The head of a dialog: what it is, and the way out. */
-export const head = (id, title, close, label = "Close") => make("div", { className: "head" }, make("h2", { id, textContent: title }), make("button", { className: "quiet", "aria-label": label, onclick: close }, symbol("x")));
+export const head = (id, title, close, label = "Close") => make("div", { className: "head" }, make("h2", { id }, title), iconButton("x", label, close));
+
+/** Open a modal dialog that goes once it is closed, which `closed()` hears. */
+export function openDialog(id, title, { label, closed, content }) {
+  const dialog = make("dialog", { id, "aria-labelledby": `${id}-title` }, head(`${id}-title`, title, () => dialog.close(), label), content);
+  listen(dialog, "close", () => { dialog.remove(); closed(); });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/** Place an element by shares of what it stands in: `{ left, top, width, height }`. */
+export function placeBy(element, shares) {
+  for (const [name, share] of Object.entries(shares)) element.style.setProperty(name, `${100 * share}%`);
+}
+
+/** Whether a key is pressed together with one that makes it the browser's. */
+export const isCommand = (event) => event.ctrlKey || event.metaKey || event.altKey;
 
 /** Whether a pointer is down on an element: what is made anew between press and release is never clicked. `released()` is called
  *  once the click that belongs to it has been heard. */
 export function watchPress(element, released) {
   const press = { isDown: false };
-  element.addEventListener("pointerdown", () => { press.isDown = true; });
+  listen(element, "pointerdown", () => { press.isDown = true; });
   const end = () => {
     if (!press.isDown) return;
     press.isDown = false;
     released();
   };
-  for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => setTimeout(end));
+  listen(window, "pointerup pointercancel", () => setTimeout(end));
   return press;
 }
 
 export const PAUSE_MS = 250; // longer than between two keystrokes of most
 
+export const setTitle = (icon) => icon.set_title || icon.set;
+
 export const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+
+/** The dialog outside of which nothing can be reached. */
+export const modalDialog = () => [...document.querySelectorAll("dialog:modal")].at(-1);
 
 let announcing = 0;
 
@@ -63,7 +99,7 @@ export function announce(text, { afterMs = 600 } = {}) {
 
 /** Where a screen reader hears of what happens: behind a modal dialog nothing is heard. */
 function live() {
-  const dialog = [...document.querySelectorAll("dialog:modal")].at(-1);
+  const dialog = modalDialog();
   if (!dialog) return find("#live");
   if (!find(".live", dialog)) dialog.append(make("p", { className: "hidden live", role: "status" }));
   return find(".live", dialog);
@@ -107,4 +143,4 @@ function doWaiting(room) {
   if (waiting.length) whenIdle(doWaiting);
 }
 
-document.addEventListener("input", () => { quietFrom = performance.now() + PAUSE_MS; });
+listen(document, "input", () => { quietFrom = performance.now() + PAUSE_MS; });

@@ -1,47 +1,46 @@
 // What can be done from here? A menu at a button: arrows walk, letters jump, Escape gives the focus back.
 
-import { find, make, symbol } from "./elements.js";
+import { find, listen, make, symbol } from "./elements.js";
 
 const GAP = 6; // pixels between button and menu
 const LONG = 12; // items: more of them stand in two columns
 let opened = null;
-let isWatched = false;
 
 /** Open a menu at a button, or close it where it is open already. `items` are `{ title, note, symbol, checked, act }` or
  *  `{ heading }`; where one states `checked`, one of them is chosen. */
 export function openMenu(button, { label, items, note = null }) {
   const menu = find("#choices");
-  watch(menu);
   if (opened === button && menu.matches(":popover-open")) {
     menu.hidePopover();
     return;
   }
   (button.closest("dialog:modal") ?? document.body).append(menu); // what is outside of a modal dialog can't be reached
-  menu.setAttribute("aria-label", label);
-  menu.replaceChildren(make("div", { role: "menu", "aria-label": label }, items.map(drawn)), note ? make("p", { className: "aside", textContent: note }) : "");
+  menu.ariaLabel = label;
+  menu.replaceChildren(make("div", { role: "menu", "aria-label": label }, items.map(drawn)), note ? make("p", { className: "aside" }, note) : "");
   menu.toggleAttribute("data-long", items.length > LONG);
   opened = button;
-  button.setAttribute("aria-expanded", "true");
+  button.ariaExpanded = true;
   menu.showPopover();
   place(menu, button);
   (find('[aria-checked="true"]', menu) ?? find(".choice", menu)).focus({ preventScroll: menu.scrollHeight <= menu.clientHeight });
 }
 
 function drawn(item) {
-  if (item.heading) return make("p", { className: "heading", role: "presentation", textContent: item.heading });
+  if (item.heading) return make("p", { className: "heading", role: "presentation" }, item.heading);
   const checked = item.checked === undefined ? null : String(item.checked);
   return make("button", {
     className: "choice", role: checked === null ? "menuitem" : "menuitemradio", "aria-checked": checked, tabIndex: -1,
     onclick: () => { find("#choices").hidePopover(); item.act(); },
-  }, item.symbol && symbol(item.symbol), make("span", { className: "what" }, make("span", { textContent: item.title }), item.note && make("small", { textContent: item.note })),
+  }, item.symbol && symbol(item.symbol), make("span", { className: "what" }, make("span", {}, item.title), item.note && make("small", {}, item.note)),
   checked === "true" && symbol("check"));
 }
 
-/** Below the button, above it where that has more room, beside it where neither has enough; always inside the window. */
+/** Below the button where there is room, else beside it or above; always inside the window. */
 function place(menu, button) {
   const at = button.getBoundingClientRect();
   const [width, height, below] = [menu.offsetWidth, menu.scrollHeight, innerHeight - at.bottom - 2 * GAP];
-  const [isBeside, isAbove] = [height > below && at.left > width + 2 * GAP, height > below && at.top > below]; // beside it, what is looked at stays in sight
+  const isFoot = below < at.height; // a bar at the foot stays in sight below its menu, else what stands above the button does beside it
+  const [isBeside, isAbove] = [height > below && !isFoot && at.left > width + 2 * GAP, height > below && at.top > below];
   const top = isBeside ? Math.max(GAP, Math.min(at.top, innerHeight - height - GAP)) : at.bottom + GAP;
   const left = Math.max(GAP, Math.min(at.right - width, innerWidth - width - GAP));
   const placed = {
@@ -53,18 +52,15 @@ function place(menu, button) {
   for (const [name, pixels] of Object.entries(placed)) menu.style.setProperty(`--${name}`, pixels === null ? "auto" : `${pixels}px`);
 }
 
-/** Listen once, for all menus there will be. */
 function watch(menu) {
-  if (isWatched) return;
-  isWatched = true;
-  menu.addEventListener("toggle", (event) => {
+  listen(menu, "toggle", (event) => {
     if (event.newState !== "closed") return;
-    opened?.setAttribute("aria-expanded", "false");
+    if (opened) opened.ariaExpanded = false;
     if (menu.contains(document.activeElement) || document.activeElement === document.body) opened?.focus();
     opened = null;
     document.body.append(menu); // the dialog may go
   });
-  menu.addEventListener("keydown", (event) => {
+  listen(menu, "keydown", (event) => {
     const choices = [...menu.querySelectorAll(".choice")];
     const at = choices.indexOf(document.activeElement);
     const goal = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
@@ -79,3 +75,5 @@ function watch(menu) {
     }
   });
 }
+
+watch(find("#choices")); // one for all menus there will be

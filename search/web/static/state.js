@@ -1,6 +1,7 @@
 // What is asked and how is it shown? The address of the page holds all of it, under the API's own names.
 
 export const FACETS = ["set", "style", "corner", "category", "tag", "licence", "size"];
+const FILTERS = [...FACETS, "animated", "coloured"];
 const LISTS = ["not", "prefer", ...FACETS, "language"];
 export const SIZES = [16, 20, 24, 32, 40, 48, 64, 96, 128];
 export const PAGE = 60;
@@ -92,12 +93,7 @@ export const IN_ENGLISH = { language: [], typed: false };
 export const question = (state) => parametersOf({ ...state, language: languages(state), keyword: state.keyword || PREFIX.test(state.q) });
 
 /** Those of a question that say which icons may be named in a picture. */
-export function located(state) {
-  const parameters = new URLSearchParams();
-  for (const name of ["animated", "coloured"]) if (state[name] !== null) parameters.set(name, String(state[name]));
-  for (const name of FACETS) for (const value of state[name]) parameters.append(name, value);
-  return parameters;
-}
+export const located = (state) => parametersOf({ ...EMPTY, ...only(state, FILTERS) });
 
 function parametersOf(state) {
   const parameters = new URLSearchParams();
@@ -112,12 +108,7 @@ function parametersOf(state) {
 }
 
 /** The part of a question that is words. */
-export function words(state) {
-  const parameters = new URLSearchParams({ q: state.q.trim() });
-  for (const value of state.not) parameters.append("not", value);
-  for (const code of languages(state)) parameters.append("language", code);
-  return parameters;
-}
+export const words = (state) => parametersOf({ ...EMPTY, q: state.q, not: state.not, language: languages(state) });
 
 /** Whether an icon's place in the answer can be explained: words were asked, and nothing else. */
 export const isExplained = (state) => Boolean(state.q.trim()) && !state.keyword && !state.picture && state.icon === null;
@@ -139,24 +130,18 @@ export const asks = (state) => Boolean(state.q.trim() || state.picture || state.
 /** Whether icons are wanted without looking for any: those that the filters leave, or all in some order. */
 export const browses = (state) => !asks(state) && (countFilters(state) > 0 || state.sort !== EMPTY.sort);
 
-const lookOf = (state) => Object.fromEntries(LOOK.map((name) => [name, state[name]]));
+const only = (state, names) => Object.fromEntries(names.map((name) => [name, state[name]]));
 
 /** How icons are drawn as their makers meant it. */
-export const plainLook = () => lookOf(EMPTY);
+export const plainLook = () => only(EMPTY, LOOK);
 
 /** Nothing asked, no filter; how icons are shown stays. */
-export const cleared = (state) => ({ ...EMPTY, ...lookOf(state), fold: state.fold });
+export const cleared = (state) => ({ ...EMPTY, ...only(state, LOOK), fold: state.fold });
 
 /** Nothing looked for; the filters stay, and how icons are shown. */
-export const withoutQuestion = (state) => {
-  const { q, icon, picture, collection, screen, frame, not, language, typed, min_score, sort, at, open } = EMPTY;
-  return { ...state, q, icon, picture, collection, screen, frame, not, language, typed, min_score, sort, at, open };
-};
+export const withoutQuestion = (state) => ({ ...state, ...only(EMPTY, ["q", "icon", "picture", "collection", "screen", "frame", "not", "language", "typed", "min_score", "sort", "at", "open"]) });
 
-export const withoutFilters = (state) => {
-  const { set, style, corner, category, tag, licence, size, animated, coloured } = EMPTY;
-  return { ...state, set, style, corner, category, tag, licence, size, animated, coloured, at: 0 };
-};
+export const withoutFilters = (state) => ({ ...state, ...only(EMPTY, [...FILTERS, "at"]) });
 
 export const countFilters = (state) =>
   FACETS.reduce((n, name) => n + state[name].length, 0) + (state.animated !== null) + (state.coloured !== null);

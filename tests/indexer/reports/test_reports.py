@@ -26,7 +26,7 @@ from indexer.reports.figures import (
     means,
     right_ranks,
 )
-from indexer.reports.terminal import ProgressLine
+from indexer.reports.terminal import ProgressLine, with_progress
 from search.evaluation.evaluate import average_precision, measure, ndcg
 
 CORPUS = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
@@ -159,3 +159,11 @@ def test_plain_lines_tell_the_rate_and_the_time_left_once_they_can_be_told(
         "2,100 of 4,100, 50/s, 0:00:40 left",
         "2,200 of 4,100, 2.0/s, 0:15:41 left",
     ]
+
+
+def test_a_loop_tells_how_much_is_done_before_each_and_at_the_end() -> None:
+    said: list[object] = []
+    for item in with_progress(["a", "b"], "Reading", lambda *state: said.append(state)):
+        said.append(item)
+    assert said == [("Reading", 0, 2), "a", ("Reading", 1, 2), "b", ("Reading", 2, 2)]
+    assert not list(with_progress([], "Reading", lambda *state: said.append(state))) and len(said) == 5

@@ -18,14 +18,15 @@ TAGS = {
     "heart": ["star", "E-Mail"],
     "star": ["rating", "serpent"],
     "bell": ["alarm", "dustbin"],
-    "moon": [],
+    "moon": ["legume"],
+    "sun": ["vegetable"],
 }
-PLAIN = ("house", "cloud", "arrow-left", "copy", "sun")
+PLAIN = ("house", "cloud", "arrow-left", "copy")
 
 
 @pytest.fixture(scope="module")
 def tagged(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Library:
-    """A library of ten real icons of Lucide, as npm brings them; four of them state tags."""
+    """A library of ten real icons of Lucide, as npm brings them; some of them state tags."""
     root = tmp_path_factory.mktemp("tagged")
     folder = root / "node_modules" / "lucide-static"
     (folder / "icons").mkdir(parents=True)
@@ -82,6 +83,13 @@ def test_a_tag_of_usual_words_is_read_as_it_stands_unless_its_reader_says_otherw
 ) -> None:
     read_as = SearchEngine.open(tagged.root).ask(Query(words=words, languages=languages)).read_as
     assert (read_as and read_as.language) == language
+
+
+def test_a_tag_as_it_is_typed_comes_before_one_that_it_says_in_another_language(tagged: Library) -> None:
+    answer = SearchEngine.open(tagged.root).ask(Query(words="legume"), window=Window(k=20, min_score=0))
+    assert answer.read_as and answer.read_as.english == "vegetable"
+    assert answer.hits[0].name == "moon"
+    assert _found(tagged, "Gemüse")[0].name == "sun"
 
 
 def test_an_icon_is_found_by_what_other_sets_say_of_its_name(tagged: Library) -> None:

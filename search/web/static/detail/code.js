@@ -1,17 +1,17 @@
 // The part of the panel that writes an icon as code: a menu of frameworks, one large button, and the code itself.
 
 import { code } from "../api.js";
-import { make, symbol } from "../elements.js";
+import { make, OPENS_MENU, setTitle, symbol } from "../elements.js";
 import { copy, formatsFor, prefer, preferred, unsaid } from "./copying.js";
 
 export class Code {
   /** `look()` is how copies are to look. */
   constructor({ look }) {
     Object.assign(this, { look, icon: null, signal: null, format: null, written: null });
-    this.title = make("span", { textContent: "…" });
-    this.menu = make("button", { className: "framework", "aria-haspopup": "menu", "aria-expanded": "false", "data-key": "framework", onclick: () => this.#offer() },
-      make("span", { className: "hidden", textContent: "Format: " }), this.title, symbol("chevron-down"));
-    this.button = make("button", { className: "primary", "data-key": "copy", onclick: () => copy(this.icon, { format: this.format, written: this.written }) }, symbol("copy"), "Copy");
+    this.title = make("span", {}, "…");
+    this.menu = make("button", { className: "framework", ...OPENS_MENU, "data-key": "framework", onclick: () => this.#offer() },
+      make("span", { className: "hidden" }, "Format: "), this.title, symbol("chevron-down"));
+    this.button = make("button", { className: "primary", "data-key": "copy", onclick: () => copy([this.icon], { format: this.format, written: this.written }) }, symbol("copy"), "Copy");
     this.code = make("code");
     this.note = make("p", { className: "aside" });
     this.element = make("div", { className: "copy", role: "group", "aria-label": "Copy" }, this.menu, this.button,
@@ -32,7 +32,7 @@ export class Code {
       const format = await preferred([icon]);
       this.format = format;
       this.title.textContent = format.title;
-      this.button.setAttribute("aria-label", `Copy as ${format.title}`);
+      this.button.ariaLabel = `Copy as ${format.title}`;
       this.written = code(icon.key, { format: format.name, look: this.look(), signal });
       this.#tell(await this.written, format);
     } catch (error) {
@@ -44,7 +44,7 @@ export class Code {
 
   #tell({ code: text, install, left_out: leftOut }, { title }) {
     this.code.textContent = text;
-    this.note.replaceChildren(...[install && make("code", { textContent: install }), leftOut.length > 0 && `${title} can’t state the ${unsaid(leftOut)}.`].filter(Boolean));
+    this.note.replaceChildren(...[install && make("code", {}, install), leftOut.length > 0 && `${title} can’t state the ${unsaid(leftOut)}.`].filter(Boolean));
   }
 
   async #offer() {
@@ -55,7 +55,7 @@ export class Code {
       act: () => { prefer(format.name); this.write(); },
     });
     const groups = [
-      [`Made for ${icon.set_title || icon.set}`, ({ sets }) => sets.length > 0],
+      [`Made for ${setTitle(icon)}`, ({ sets }) => sets.length > 0],
       ["By its name", ({ sets, form }) => !sets.length && form !== "drawn"],
       ["The drawing itself", ({ form }) => form === "drawn"],
     ].map(([heading, belongs]) => [heading, all.filter(belongs)]);

@@ -1,8 +1,8 @@
 // How does an icon leave as code? In the framework that was chosen last; the server writes it, the browser copies it.
 
-import { code, codes, frameworks } from "../api.js";
+import { codes, frameworks } from "../api.js";
 import { plural, say } from "../elements.js";
-import { read, write } from "../tray/store.js";
+import { putFirst, texts } from "../tray/store.js";
 
 const PLACE = "icons.formats"; // those that were chosen, the last one first
 const MOST_REMEMBERED = 8;
@@ -19,13 +19,8 @@ function formats() {
 /** Whether a format can write an icon: what is drawn of an SVG needs one. */
 const writes = (format, icon) => (format.sets.length === 0 || format.sets.includes(icon.set)) && (icon.svg_url !== null || format.form !== "drawn");
 
-function remembered() {
-  const stored = read(PLACE);
-  return (Array.isArray(stored) ? stored : []).filter((name) => typeof name === "string").slice(0, MOST_REMEMBERED);
-}
-
 /** Remember a format: the next icon that it serves is written so, too. */
-export const prefer = (name) => write(PLACE, [name, ...remembered().filter((other) => other !== name)].slice(0, MOST_REMEMBERED));
+export const prefer = (name) => putFirst(PLACE, name, MOST_REMEMBERED);
 
 /** The formats that write all of some icons. */
 export const formatsFor = async (icons) => (await formats()).filter((format) => icons.every((icon) => writes(format, icon)));
@@ -34,10 +29,10 @@ export const formatsFor = async (icons) => (await formats()).filter((format) => 
 export async function preferred(icons) {
   const able = await formatsFor(icons);
   const known = (name) => able.find((format) => format.name === name);
-  return [...remembered(), ...USUAL].map(known).find(Boolean);
+  return [...texts(PLACE, MOST_REMEMBERED), ...USUAL].map(known).find(Boolean);
 }
 
-const LOOKS = { colour: "colour", colours: "colour", stroke_width: "stroke width", size: "size", corner: "corners", motion: "motion", stroke: "stroke: as a filled shape it is another icon" };
+const LOOKS = { colours: "colour", stroke_width: "stroke width", corner: "corners", stroke: "stroke: as a filled shape it is another icon" };
 
 /** What of the look a format leaves out, in words; the one with a reason last. */
 export const unsaid = (leftOut) => [...new Set([...leftOut].sort((a, b) => (a === "stroke") - (b === "stroke")).map((name) => LOOKS[name] ?? name))].join(", ");
@@ -49,19 +44,11 @@ function said(icons, { name, title }, leftOut) {
   return `Copied ${icons.length > 1 ? plural(icons.length, "icon") : first} as ${title}${leftOut.length ? `, without ${unsaid(leftOut)}` : ""}`;
 }
 
-/** Copy an icon in the remembered format, or in one that is on its way; says what happened. */
-export function copy(icon, { look, format: chosen = null, written = null }) {
+/** Copy icons in the remembered format, or in one that is on its way; says what happened. */
+export function copy(icons, { look, format: chosen = null, written = null }) {
   return copyText(async () => {
-    const format = chosen ?? await preferred([icon]);
-    const { code: text, left_out: leftOut } = await (written ?? code(icon.key, { format: format.name, look }));
-    return [text, said([icon], format, leftOut)];
-  });
-}
-
-export function copyAll(icons, { look }) {
-  return copyText(async () => {
-    const format = await preferred(icons);
-    const { code: text, left_out: leftOut } = await codes(icons.map(({ key }) => key), { format: format.name, look });
+    const format = chosen ?? await preferred(icons);
+    const { code: text, left_out: leftOut } = await (written ?? codes(icons.map(({ key }) => key), { format: format.name, look }));
     return [text, said(icons, format, leftOut)];
   });
 }

@@ -1,8 +1,8 @@
 // What is known of one icon, and how does it leave the page? The panel beside the grid; over it on a phone.
 
 import { show } from "../api.js";
-import { head, make, narrow, say, symbol } from "../elements.js";
-import { frame } from "../results/grid.js";
+import { find, head, iconButton, listen, make, narrow, say, symbol } from "../elements.js";
+import { frame } from "../results/tile.js";
 import { fileName, save } from "../tray/exporting.js";
 import { chosen } from "../tray/store.js";
 import { isRestyled } from "../view/look.js";
@@ -23,9 +23,9 @@ export class Detail {
    */
   constructor(dialog, actions) {
     Object.assign(this, { dialog, ...actions, id: null, icon: null, loading: null, begun: null, rest: [], code: new Code({ look: actions.look }) });
-    dialog.addEventListener("cancel", (event) => { event.preventDefault(); this.close(); });
-    narrow.addEventListener("change", () => { if (dialog.open) { dialog.close(); this.#unfold(); } });
-    chosen.addEventListener("change", () => this.#mark());
+    listen(dialog, "cancel", (event) => { event.preventDefault(); this.close(); });
+    listen(narrow, "change", () => { if (dialog.open) { dialog.close(); this.#unfold(); } });
+    listen(chosen, "change", () => this.#mark());
   }
 
   /** Show an icon; what a hit already tells of it stands there at once. */
@@ -40,20 +40,20 @@ export class Detail {
       const icon = await show(id, { signal });
       icon.score = known?.score ?? null;
       this.#render(icon, { complete: true });
-      await Promise.all([this.#showSimilar(icon, signal), fillUsed(this.dialog.querySelector(".used"), icon, { signal })]);
+      await Promise.all([this.#showSimilar(icon, signal), fillUsed(find(".used", this.dialog), icon, { signal })]);
     } catch (error) {
       if (error.name !== "AbortError") this.#fail(error);
     }
   }
 
   async #showSimilar(icon, signal) {
-    const [own, elsewhere] = [".similar.own", ".similar.elsewhere"].map((selector) => this.dialog.querySelector(selector));
+    const [own, elsewhere] = [".similar.own", ".similar.elsewhere"].map((selector) => find(selector, this.dialog));
     try {
       const found = await alike(icon, { signal });
       fill(own, "Similar in this set", found.own, { open: this.open, by: "name" });
       fill(elsewhere, "Similar elsewhere", found.elsewhere, { open: this.open, by: "set" });
     } catch (error) {
-      if (error.name !== "AbortError") elsewhere.replaceChildren(make("h3", { textContent: "Similar" }), make("p", { textContent: error.message }));
+      if (error.name !== "AbortError") elsewhere.replaceChildren(make("h3", {}, "Similar"), make("p", {}, error.message));
     }
   }
 
@@ -66,7 +66,7 @@ export class Detail {
   }
 
   focus() {
-    this.dialog.querySelector(".copy .primary")?.focus();
+    find(".copy .primary", this.dialog)?.focus();
   }
 
   /** The look of copies has changed. */
@@ -102,58 +102,59 @@ export class Detail {
       make("section", { className: "mini similar elsewhere", hidden: true }),
     ].filter(Boolean);
     this.dialog.append(...this.rest);
+    this.#mark();
     if (complete) {
       const variants = icon.variants.filter(({ id }) => id !== icon.id);
-      fill(this.dialog.querySelector(".variants"), "Variants", variants, { open: this.open, by: "style" });
-      fill(this.dialog.querySelector(".alike"), "The same drawing", icon.near_duplicates, { open: this.open, by: "set" });
+      fill(find(".variants", this.dialog), "Variants", variants, { open: this.open, by: "style" });
+      fill(find(".alike", this.dialog), "The same drawing", icon.near_duplicates, { open: this.open, by: "set" });
     }
     this.#unfold();
     this.moved();
     this.code.show(icon, { signal: this.loading.signal });
-    if (hadFocus) this.dialog.querySelector(`[data-key="${hadFocus}"]`)?.focus({ preventScroll: true });
-    else if (narrow.matches) this.dialog.querySelector("[data-key=close]").focus({ preventScroll: true });
+    if (hadFocus) find(`[data-key="${hadFocus}"]`, this.dialog)?.focus({ preventScroll: true });
+    else if (narrow.matches) find("[data-key=close]", this.dialog).focus({ preventScroll: true });
   }
 
   #head(icon) {
     const key = make("button", { className: "key", title: "Copy it", "aria-label": `Copy ${icon.key}`, "data-key": "name", onclick: () => copyText(async () => [icon.key, `Copied “${icon.key}”`]) },
-      make("span", { textContent: icon.key }), symbol("copy"));
+      make("span", {}, icon.key), symbol("copy"));
     return make("div", { className: "head" },
-      make("div", {}, key, make("h2", { id: "detail-name", textContent: icon.name }),
+      make("div", {}, key, make("h2", { id: "detail-name" }, icon.name),
         make("p", { className: "links" }, link(this.filter, "set", icon.set, { title: icon.set_title }), this.#pin(icon))),
-      make("button", { className: "quiet", "aria-label": "Close", onclick: () => this.close(), "data-key": "close" }, symbol("x")));
+      iconButton("x", "Close", this.close, { "data-key": "close" }));
   }
 
   #preview(icon) {
-    const sizes = [16, 24, 32, 48].map((px) => make("span", { className: "at" }, frame(icon, { lazy: false, px }), make("small", { textContent: px })));
-    const tune = make("button", { className: "quiet tune", "aria-label": "Customize", title: "Colour, stroke, size, corners, background", "data-key": "tune", onclick: this.customize }, symbol("sliders-horizontal"));
+    const sizes = [16, 24, 32, 48].map((px) => make("span", { className: "at" }, frame(icon, { lazy: false, px }), make("small", {}, px)));
+    const tune = iconButton("sliders-horizontal", "Customize", this.customize, { className: "quiet tune", title: "Colour, stroke, size, corners, background", "data-key": "tune" });
     return make("div", { className: "preview" }, frame(icon, { lazy: false, px: 128 }), tune, make("div", { className: "sizes", "aria-hidden": "true" }, sizes));
   }
 
   #doing(icon) {
     return make("div", { className: "doing" },
-      make("button", { className: "wide keep", "aria-pressed": String(chosen.has(icon.key)), onclick: () => chosen.toggle(icon), "data-key": "keep" }, symbol("check"), make("span", { textContent: chosen.has(icon.key) ? "Kept" : "Keep" })),
+      make("button", { className: "wide keep", onclick: () => chosen.toggle(icon), "data-key": "keep" }, symbol("check"), make("span")),
       make("button", { className: "wide", onclick: () => this.like(icon), "data-key": "like" }, symbol("sparkles"), "More like this"));
   }
 
   #mark() {
     const { icon } = this;
-    if (this.id === null || !icon) return;
+    if (this.id === null || !icon) return; // none is shown, or it could not be
     const isKept = chosen.has(icon.key);
-    this.dialog.querySelector(".keep")?.setAttribute("aria-pressed", String(isKept));
-    this.dialog.querySelector(".keep span")?.replaceChildren(isKept ? "Kept" : "Keep");
+    find(".keep", this.dialog).ariaPressed = isKept;
+    find(".keep span", this.dialog).textContent = isKept ? "Kept" : "Keep";
   }
 
   /** Files of what is shown; in another look also the SVG as it is stored. */
   #downloads(icon) {
-    const size = make("select", { "aria-label": "Size of the PNG", "data-key": "px" }, PNG_SIZES.map((px) => make("option", { value: px, textContent: `${px} px`, selected: px === 256 })));
+    const size = make("select", { "aria-label": "Size of the PNG", "data-key": "px" }, PNG_SIZES.map((px) => make("option", { value: px, selected: px === 256 }, `${px} px`)));
     const button = (kind, text, href) => make("a", { className: "button", href, download: `${fileName(icon.name)}.${kind}`, "data-key": text.toLowerCase() }, symbol("download"), text);
     const png = button("png", "PNG", sized(icon.png_url, 256));
     if (icon.animated) png.append(", still");
-    size.addEventListener("change", () => { png.href = sized(icon.png_url, size.value); });
+    listen(size, "change", () => { png.href = sized(icon.png_url, size.value); });
     if (!icon.svg_url) return make("div", { className: "downloads", role: "group", "aria-label": "Download" }, png, size);
     const [svg, original] = [button("svg", "SVG", icon.svg_url), button("svg", "Original", icon.svg_url)];
     original.title = "The SVG as it is stored";
-    const inLook = (link, write) => link.addEventListener("click", (event) => {
+    const inLook = (link, write) => listen(link, "click", (event) => {
       if (!isRestyled(this.look())) return;
       event.preventDefault();
       write(this.look()).then((blob) => save(blob, link.download)).catch((error) => say(error.message));
@@ -169,13 +170,13 @@ export class Detail {
   #why(icon) {
     const ask = this.explain(icon.id);
     if (!ask) return null;
-    const folded = make("details", { className: "why" }, make("summary", { textContent: "Why was this found?", "data-key": "why" }));
-    folded.addEventListener("toggle", async () => {
+    const folded = make("details", { className: "why" }, make("summary", { "data-key": "why" }, "Why was this found?"));
+    listen(folded, "toggle", async () => {
       try {
         const [{ explained }, told] = await Promise.all([import("./why.js"), ask({ signal: this.loading.signal })]);
         folded.append(...explained(told));
       } catch (error) {
-        if (error.name !== "AbortError") folded.append(make("p", { textContent: error.message }));
+        if (error.name !== "AbortError") folded.append(make("p", {}, error.message));
       }
     }, { once: true });
     return folded;
@@ -193,7 +194,7 @@ export class Detail {
   #fail(error) {
     this.icon = this.begun = null;
     const text = error.status === 404 ? "This icon is not in the library any more." : error.message;
-    this.dialog.replaceChildren(head("detail-name", "Not to be shown", () => this.close()), make("p", { textContent: text }));
+    this.dialog.replaceChildren(head("detail-name", "Not to be shown", this.close), make("p", {}, text));
     this.#unfold();
   }
 }

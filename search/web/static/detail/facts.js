@@ -1,12 +1,12 @@
 // What is known of an icon, as a list of facts? Values that others share can be clicked: only those.
 
-import { make } from "../elements.js";
-import { percent } from "../results/grid.js";
+import { make, setTitle } from "../elements.js";
+import { percent } from "../results/tile.js";
 import { inPlainWords } from "./licences.js";
 
 /** A value that narrows the search. */
 export const link = (filter, kind, value, { title = value, className = "link" } = {}) =>
-  make("button", { className, textContent: title || value, title: `Only this ${kind}`, onclick: () => filter(kind, value) });
+  make("button", { className, title: `Only this ${kind}`, onclick: () => filter(kind, value) }, title || value);
 
 /** Facts of an icon; a hit tells some of them, all that is known is `complete`. */
 export function facts(icon, { complete, filter }) {
@@ -21,17 +21,17 @@ export function facts(icon, { complete, filter }) {
     ["Tags", complete && pills("tag", icon.tags)],
     ["From", from(icon)],
   ];
-  return make("dl", {}, rows.filter(([, value]) => value).map(([title, value]) => make("div", {}, make("dt", { textContent: title }), make("dd", {}, value))));
+  return make("dl", {}, rows.filter(([, value]) => value).map(([title, value]) => make("div", {}, make("dt", {}, title), make("dd", {}, value))));
 }
 
 function licence(icon) {
   const [may, asks] = inPlainWords(icon.licence_family);
-  const name = icon.licence && make("a", { href: `https://spdx.org/licenses/${encodeURIComponent(icon.licence)}.html`, rel: "noreferrer", target: "_blank", textContent: icon.licence });
-  return [make("span", { className: "may", textContent: may }), make("small", {}, asks, name && " ", name)];
+  const name = icon.licence && make("a", { href: `https://spdx.org/licenses/${encodeURIComponent(icon.licence)}.html`, rel: "noreferrer", target: "_blank" }, icon.licence);
+  return [make("span", { className: "may" }, may), make("small", {}, asks, name && " ", name)];
 }
 
 function from(icon) {
-  const maker = [icon.author, icon.version].filter(Boolean).join(", ") || icon.set_title || icon.set;
+  const maker = [icon.author, icon.version].filter(Boolean).join(", ") || setTitle(icon);
   const file = icon.member ? `${icon.path}#${icon.member}` : icon.path;
-  return [maker, make("small", { textContent: [icon.source, file].filter(Boolean).join(" · ") })];
+  return [maker, make("small", {}, [icon.source, file].filter(Boolean).join(" · "))];
 }

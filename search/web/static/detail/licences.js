@@ -1,6 +1,6 @@
 // What may be done with an icon? Licences in plain words, of one icon and of many.
 
-export const FAMILIES = {
+const FAMILIES = {
   permissive: ["Free to use, also commercially", "Keep the licence text with the icons."],
   attribution: ["Free to use with credit", "Also commercially; name the author."],
   "share-alike": ["Free to use with credit", "What you change stays under the same licence."],
@@ -22,8 +22,7 @@ const ASKS = [ // what many icons ask for, the gravest first
 
 /** What the licences of some icons ask for: "1 licence unknown, 2 need attribution"; of free ones that they are. */
 export function summedUp(icons) {
-  const counts = new Map();
-  for (const { licence_family: family } of icons) counts.set(family in FAMILIES ? family : "unknown", (counts.get(family in FAMILIES ? family : "unknown") ?? 0) + 1);
-  const asks = ASKS.filter(([family]) => counts.has(family)).map(([family, say]) => say(counts.get(family)));
+  const families = Map.groupBy(icons, ({ licence_family: family }) => (family in FAMILIES ? family : "unknown"));
+  const asks = ASKS.filter(([family]) => families.has(family)).map(([family, say]) => say(families.get(family).length));
   return asks.length ? asks.join(", ") : "All free to use";
 }

@@ -1,6 +1,7 @@
 // How is a screenshot shown on which an icon is used? In a dialog, the icon framed; arrow keys go on to the next screenshot.
 
-import { make, narrow, plural, symbol } from "../elements.js";
+import { find, iconButton, isCommand, listen, make, narrow, placeBy, plural, symbol } from "../elements.js";
+import { percent } from "../results/tile.js";
 import { cropOf } from "./used.js";
 
 /** Show one of some screenshots, each a list of uses on it; `button` has the focus again when the dialog closes. */
@@ -14,21 +15,17 @@ class Shot {
     this.title = make("h2", { id: "shot-title" });
     this.note = make("p", { id: "shot-note", className: "aside", role: "status" });
     this.around = make("div", { className: "whole", role: "group", "aria-label": "Screenshot", tabIndex: 0 });
-    this.before = this.#button("chevron-left", "Previous screenshot", () => this.show(this.at - 1));
-    this.after = this.#button("chevron-right", "Next screenshot", () => this.show(this.at + 1));
-    this.zoom = this.#button("plus", "Larger", () => this.#enlarge(!this.isLarge));
+    this.before = iconButton("chevron-left", "Previous screenshot", () => this.show(this.at - 1));
+    this.after = iconButton("chevron-right", "Next screenshot", () => this.show(this.at + 1));
+    this.zoom = iconButton("plus", "Larger", () => this.#enlarge(!this.isLarge));
     this.dialog = make("dialog", { id: "shot", "aria-labelledby": "shot-title", "aria-describedby": "shot-note", onkeydown: (event) => this.#key(event) },
       make("div", { className: "head" }, make("div", {}, this.title, this.note), this.zoom, screens.length > 1 && [this.before, this.after],
-        this.#button("x", "Close", () => this.dialog.close())), this.around);
-    this.dialog.addEventListener("close", () => { this.dialog.remove(); button.focus({ preventScroll: true }); });
-    this.dialog.addEventListener("click", ({ target }) => { if (target === this.dialog) this.dialog.close(); });
+        iconButton("x", "Close", () => this.dialog.close())), this.around);
+    listen(this.dialog, "close", () => { this.dialog.remove(); button.focus({ preventScroll: true }); });
+    listen(this.dialog, "click", ({ target }) => { if (target === this.dialog) this.dialog.close(); });
     document.body.append(this.dialog);
     this.dialog.showModal();
     this.around.focus();
-  }
-
-  #button(drawing, name, onclick) {
-    return make("button", { className: "quiet", title: name, "aria-label": name, onclick }, symbol(drawing));
   }
 
   show(at) {
@@ -40,7 +37,7 @@ class Shot {
     this.title.textContent = [file, ...also].join(", ");
     this.note.textContent = `${plural(on.length, "place")} of “${this.name}”, ${sureness(on)}${place}`;
     const image = make("img", { src: url, alt: `${file}: ${plural(on.length, "place")} framed`, width, height });
-    image.addEventListener("error", () => this.#missing(on));
+    listen(image, "error", () => this.#missing(on));
     this.picture = make("div", { className: "framed" }, image, on.map(framed));
     this.picture.style.setProperty("--ratio", width / height);
     this.picture.style.setProperty("--own", `${width}px`);
@@ -53,22 +50,22 @@ class Shot {
 
   #missing(on) {
     this.zoom.hidden = true;
-    this.around.replaceChildren(make("div", { className: "gone" }, make("p", { textContent: "The file has gone, or is another one by now. This was seen there:" }),
+    this.around.replaceChildren(make("div", { className: "gone" }, make("p", {}, "The file has gone, or is another one by now. This was seen there:"),
       make("div", { className: "crops" }, on.map(cropOf))));
   }
 
   #enlarge(isLarge) {
     this.isLarge = isLarge;
     this.zoom.hidden = false;
-    this.zoom.setAttribute("aria-label", isLarge ? "Smaller" : "Larger");
+    this.zoom.ariaLabel = isLarge ? "Smaller" : "Larger";
     this.zoom.title = isLarge ? "Smaller" : "Larger";
     this.zoom.replaceChildren(symbol(isLarge ? "minus" : "plus"));
     this.around.toggleAttribute("data-large", isLarge);
-    this.around.querySelector("i")?.scrollIntoView({ block: "center", inline: "center" });
+    find("i", this.around)?.scrollIntoView({ block: "center", inline: "center" });
   }
 
   #key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isCommand(event)) return;
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (step && !this.isLarge) this.show(this.at + step);
     else if (event.key === "+" || event.key === "-") this.#enlarge(event.key === "+");
@@ -79,13 +76,12 @@ class Shot {
 
 function framed({ box: [left, top, right, bottom], width, height, score }) {
   const mark = make("i", { title: score.toFixed(2), "aria-hidden": "true" });
-  const place = { left: left / width, top: top / height, width: (right - left) / width, height: (bottom - top) / height };
-  for (const [name, share] of Object.entries(place)) mark.style.setProperty(name, `${100 * share}%`);
+  placeBy(mark, { left: left / width, top: top / height, width: (right - left) / width, height: (bottom - top) / height });
   return mark;
 }
 
 /** How sure it is, best and least. */
 function sureness(on) {
-  const [best, least] = [Math.max(...on.map(({ score }) => score)), Math.min(...on.map(({ score }) => score))].map((score) => `${Math.round(100 * score)}%`);
+  const [best, least] = [Math.max(...on.map(({ score }) => score)), Math.min(...on.map(({ score }) => score))].map(percent);
   return best === least ? `${best} sure` : `${least} to ${best} sure`;
 }

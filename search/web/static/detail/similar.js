@@ -1,14 +1,12 @@
 // What else is there like this icon? Rows of small tiles with a caption each.
 
 import { similar } from "../api.js";
-import { make } from "../elements.js";
-import { frame } from "../results/grid.js";
+import { make, setTitle } from "../elements.js";
+import { frame } from "../results/tile.js";
 
 const SHOWN = 8;
 const LOOKED_AT = 60; // the nearest ones, of which those of other sets are taken
 const OF_A_SET = 2; // so that eight tiles are not eight sizes of one set
-
-const titleOf = (icon) => icon.set_title || icon.set;
 
 /** Icons that look like one: of its set, and of others. */
 export async function alike(icon, { signal }) {
@@ -28,9 +26,9 @@ export async function alike(icon, { signal }) {
 /** Fill a section of the panel; hidden where there is nothing. `by` says what stands below a tile: "name", "set" or "style". */
 export function fill(section, title, icons, { open, by }) {
   section.hidden = icons.length === 0;
-  const caption = (icon) => (by === "name" ? icon.name : by === "style" ? icon.style || (icon.size ? `${icon.size} px` : icon.name) : titleOf(icon));
+  const caption = (icon) => (by === "name" ? icon.name : by === "style" ? icon.style || (icon.size ? `${icon.size} px` : icon.name) : setTitle(icon));
   const list = make("ul", { role: "list" }, icons.map((icon) => make("li", {},
-    make("button", { className: "tile", title: `${icon.name}, ${titleOf(icon)}`, "aria-label": `${icon.name}, ${titleOf(icon)}`, onclick: () => open(icon) },
-      frame(icon, { px: 28 }), make("span", { className: "caption", textContent: caption(icon) })))));
-  section.replaceChildren(make("h3", { textContent: title }), list);
+    make("button", { className: "tile", title: `${icon.name}, ${setTitle(icon)}`, "aria-label": `${icon.name}, ${setTitle(icon)}`, onclick: () => open(icon) },
+      frame(icon, { px: 28 }), make("span", { className: "caption" }, caption(icon))))));
+  section.replaceChildren(make("h3", {}, title), list);
 }

@@ -15,15 +15,9 @@ export async function fillUsed(section, icon, { signal }) {
   if (found.generation === null) return;
   section.hidden = false;
   const title = found.n_screens > 0 ? `Used in ${plural(found.n_screens, "screenshot")}` : `In none of ${plural(found.n_known, "screenshot")}`;
-  section.replaceChildren(make("h3", { textContent: title }));
-  if (found.n_screens > 0) section.append(...listed(byScreen(found.uses), found, icon));
-}
-
-/** Uses by screenshot, the surest screenshot first. */
-function byScreen(found) {
-  const screens = new Map();
-  for (const use of found) screens.set(use.screen, [...(screens.get(use.screen) ?? []), use]);
-  return [...screens.values()];
+  section.replaceChildren(make("h3", {}, title));
+  const screens = [...Map.groupBy(found.uses, ({ screen }) => screen).values()]; // the surest first
+  if (found.n_screens > 0) section.append(...listed(screens, found, icon));
 }
 
 function* listed(screens, { n_screens: n }, icon) {
@@ -37,15 +31,15 @@ function* listed(screens, { n_screens: n }, icon) {
     tiles[SHOWN].firstChild.focus();
     currentTarget.remove();
   } });
-  if (n > screens.length) yield make("p", { className: "aside", textContent: `${plural(n - screens.length, "more screenshot")}: icons usage ${icon.key}` });
+  if (n > screens.length) yield make("p", { className: "aside" }, `${plural(n - screens.length, "more screenshot")}: icons usage ${icon.key}`);
 }
 
 function tile(on, open) {
   const [best] = on;
   const places = on.length > 1 ? `, ${on.length} places` : "";
   const button = make("button", { className: "tile", title: `${best.file}${places}`, "aria-label": `${best.file}${places}`, "aria-haspopup": "dialog", onclick: () => open(button) },
-    cropOf(best), make("span", { className: "caption", textContent: best.file }),
-    on.length > 1 && make("span", { className: "times", "aria-hidden": "true", textContent: `×${on.length}` }));
+    cropOf(best), make("span", { className: "caption" }, best.file),
+    on.length > 1 && make("span", { className: "times", "aria-hidden": "true" }, `×${on.length}`));
   return button;
 }
 

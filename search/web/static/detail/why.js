@@ -1,7 +1,7 @@
 // Why was an icon found? What each part of the search says of it, beside the icon that comes first.
 
 import { make } from "../elements.js";
-import { percent } from "../results/grid.js";
+import { percent } from "../results/tile.js";
 
 const WORDS = { picture: "looks", name: "name", tags: "tags", fused: "all of it" };
 const TIERS = { called: "it is called so", named: "its name says it", stated: "a tag says it", related: "it is related" };
@@ -11,19 +11,19 @@ export function* explained({ typed, spelled, read_as: readAs, style, parts, draw
   const columns = first && first.hit.id !== icon.hit.id ? [icon, first] : [icon];
   const lists = Object.entries({ parts, "customarily drawn": drawn, without }).map(([title, words]) => words.length > 0 && `${title}: ${words.join(", ")}`);
   const read = [readAs && `read as ${readAs.name}`, `asked: ${spelled ? `${typed}, perhaps ${spelled}` : typed}`, style && `style: ${style}`, ...lists];
-  yield make("p", { textContent: read.filter(Boolean).join(" · ") });
-  yield fits(icon, columns.length > 1 ? first : null);
+  yield make("p", {}, read.filter(Boolean).join(" · "));
+  yield fits(icon, columns[1]);
   yield table(columns);
-  yield make("p", { textContent: `It is ${shown}.` });
+  yield make("p", {}, `It is ${shown}.`);
 }
 
-/** How near the query is to what the icon shows and how it is named, 0 to 1; a mark where the first icon stands. */
+/** How near the query is to what the icon shows and how it is named, 0 to 1. */
 function fits(icon, first) {
   const rows = Object.entries(icon.cosines).map(([part, cosine]) => make("li", {},
-    make("span", { textContent: WORDS[part] ?? part }),
+    make("span", {}, WORDS[part] ?? part),
     make("meter", { min: 0, max: 1, value: Math.max(0, cosine), "aria-label": `${WORDS[part] ?? part}: ${cosine.toFixed(2)}${first ? `, the first icon ${first.cosines[part]?.toFixed(2) ?? "none"}` : ""}` }),
-    make("span", { className: "figure", "aria-hidden": "true", textContent: cosine.toFixed(2) })));
-  return make("div", { className: "fits" }, make("p", { textContent: `It is among the results because ${TIERS[icon.tier] ?? icon.tier}. How well it fits:` }), make("ul", { role: "list" }, rows));
+    make("span", { className: "figure", "aria-hidden": "true" }, cosine.toFixed(2))));
+  return make("div", { className: "fits" }, make("p", {}, `It is among the results because ${TIERS[icon.tier] ?? icon.tier}. How well it fits:`), make("ul", { role: "list" }, rows));
 }
 
 function table(columns) {
@@ -32,7 +32,7 @@ function table(columns) {
   const all = [...rows("cosines", "cosine", 3), ...rows("evidence", "log-odds", 2),
     ["answers", ({ tier }) => tier], ["score", ({ hit }) => percent(hit.score)], ["rank", ({ rank }) => rank ?? "none of its own"]];
   return make("table", {},
-    make("thead", {}, make("tr", {}, make("td"), columns.map(({ hit }) => make("th", { scope: "col", textContent: hit.name })))),
-    make("tbody", {}, all.map(([label, value]) => make("tr", {}, make("th", { scope: "row", textContent: label }),
-      columns.map((one) => make("td", { textContent: value(one) }))))));
+    make("thead", {}, make("tr", {}, make("td"), columns.map(({ hit }) => make("th", { scope: "col" }, hit.name)))),
+    make("tbody", {}, all.map(([label, value]) => make("tr", {}, make("th", { scope: "row" }, label),
+      columns.map((one) => make("td", {}, value(one)))))));
 }

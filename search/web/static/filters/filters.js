@@ -1,6 +1,6 @@
 // Which icons may answer at all? A button for each of the leading kinds of filters, one for the rest, and a chip for each that is on.
 
-import { find, make, symbol, watchPress } from "../elements.js";
+import { chip, find, listen, make, symbol, watchPress } from "../elements.js";
 import { asks, countFilters, FACETS } from "../state.js";
 import { CHOICES, labelsOf, LEAD, ORDER, TITLES, titleOf, TOGGLES } from "./labels.js";
 import { Menu } from "./menu.js";
@@ -14,7 +14,7 @@ export class Filters {
     Object.assign(this, { bar, all, change, clear, known: {}, counts: {}, state: null });
     this.menu = new Menu(menu, { change, clear, labels: (kind) => this.#labels(kind), counts: (kind) => this.counts[kind] ?? [], known: (kind) => this.known[kind] ?? [] });
     this.press = watchPress(bar, () => this.render(this.state));
-    all.addEventListener("click", () => this.menu.open({ kinds: this.#kinds(), button: all, title: "Filters" }));
+    listen(all, "click", () => this.menu.open({ kinds: this.#kinds(), button: all, title: "Filters" }));
   }
 
   /** Labels of the whole library: what can be filtered for before anything is asked. */
@@ -38,7 +38,7 @@ export class Filters {
     this.#draw({ lead, more: this.#countMore(), chips: this.#chips(state) });
     const n = countFilters(state) + Object.keys(TOGGLES).filter((name) => state[name]).length;
     find(".number", this.all).textContent = n || "";
-    this.all.setAttribute("aria-label", n ? `Filters, ${n} on` : "Filters");
+    this.all.ariaLabel = n ? `Filters, ${n} on` : "Filters";
     if (this.menu.isOpen) this.menu.fill();
   }
 
@@ -51,7 +51,7 @@ export class Filters {
   /** How many filters are on that have no button of their own. */
   #countMore() {
     const { state } = this;
-    return FACETS.filter((kind) => ORDER.includes(kind) && !LEAD.includes(kind)).reduce((n, kind) => n + state[kind].length, 0)
+    return ORDER.filter((kind) => !LEAD.includes(kind)).reduce((n, kind) => n + state[kind].length, 0)
       + [...Object.keys(CHOICES).map((kind) => state[kind] !== null), ...Object.keys(TOGGLES).map((name) => state[name])].filter(Boolean).length;
   }
 
@@ -65,7 +65,7 @@ export class Filters {
     this.bar.replaceChildren(
       ...parts.lead.map(({ kind, title, n }) => this.#button({ kind, title, n, open: (event) => this.menu.open({ kind, button: event.currentTarget, title }) })),
       this.#button({ kind: "more", title: "More", n: parts.more, open: more }),
-      ...parts.chips.map((one) => this.#chip(one)), ...(parts.chips.length > 1 ? [make("button", { className: "quiet", textContent: "Clear all", onclick: this.clear, "data-kind": "clear" })] : []));
+      ...parts.chips.map((one) => this.#chip(one)), ...(parts.chips.length > 1 ? [make("button", { className: "quiet", onclick: this.clear, "data-kind": "clear" }, "Clear all")] : []));
     if (hadFocus) find(`[data-kind="${CSS.escape(hadFocus)}"]`, this.bar)?.focus();
   }
 
@@ -110,8 +110,7 @@ export class Filters {
   }
 
   #chip({ text, n, less }) {
-    return make("button", { className: "chip", onclick: () => this.change(less), "data-kind": `chip-${text}` },
-      make("span", { className: "hidden", textContent: "Remove filter " }), text,
-      n !== undefined && make("span", { className: "count", textContent: n.toLocaleString("en") }), symbol("x"));
+    const count = n !== undefined && make("span", { className: "count" }, n.toLocaleString("en"));
+    return chip(text, count, { onclick: () => this.change(less), "data-kind": `chip-${text}` });
   }
 }

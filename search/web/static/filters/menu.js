@@ -1,6 +1,6 @@
 // What does a filter offer? One kind's labels, with a box to find them; or all kinds, each a step further in.
 
-import { find, make, plural, symbol, watchPress } from "../elements.js";
+import { find, listen, make, plural, symbol, watchPress } from "../elements.js";
 import { CHOICES, sorted, TITLES, titleOf, TOGGLES } from "./labels.js";
 
 const MOST = 150; // options drawn at once; the box above them finds the others
@@ -12,8 +12,8 @@ export class Menu {
    *  `known(kind)` what the whole library has. */
   constructor(element, { change, clear, labels, counts, known }) {
     Object.assign(this, { element, change, clear, labels, counts, known, ...NO_KIND, state: null, button: null });
-    element.addEventListener("toggle", (event) => { if (event.newState === "closed") this.#closed(); });
-    element.addEventListener("keydown", (event) => this.#walk(event));
+    listen(element, "toggle", (event) => { if (event.newState === "closed") this.#closed(); });
+    listen(element, "keydown", (event) => this.#walk(event));
     this.press = watchPress(element, () => { if (this.isOpen) this.fill(); });
   }
 
@@ -23,14 +23,14 @@ export class Menu {
     if (this.element.matches(":popover-open")) this.element.hidePopover();
     if (again) return;
     Object.assign(this, { kind, kinds, button, title });
-    this.element.setAttribute("aria-label", title);
+    this.element.ariaLabel = title;
     this.element.replaceChildren();
     this.fill();
     const { left, bottom } = button.getBoundingClientRect();
     this.element.style.setProperty("--left", `${Math.max(8, Math.min(left, innerWidth - 320))}px`);
     this.element.style.setProperty("--top", `${bottom + 6}px`);
     this.element.showPopover();
-    button.setAttribute("aria-expanded", "true");
+    button.ariaExpanded = true;
     this.#focusFirst();
   }
 
@@ -45,7 +45,7 @@ export class Menu {
   #closed() {
     const { button } = this;
     Object.assign(this, NO_KIND, { button: null });
-    button?.setAttribute("aria-expanded", "false");
+    if (button) button.ariaExpanded = false;
     if (this.element.contains(document.activeElement) || document.activeElement === document.body) this.find(button)?.focus();
   }
 
@@ -80,8 +80,8 @@ export class Menu {
     const title = this.kind ? TITLES[this.kind] : this.title;
     return make("div", { className: "menu-head" },
       this.kind && make("button", { className: "quiet back", "aria-label": `Back to ${this.title}`, onclick: back }, symbol("chevron-left")),
-      make("h2", { textContent: title }),
-      make("button", { className: "quiet done", textContent: "Done", onclick: () => this.element.hidePopover() }));
+      make("h2", {}, title),
+      make("button", { className: "quiet done", onclick: () => this.element.hidePopover() }, "Done"));
   }
 
   #step(kind) {
@@ -96,11 +96,11 @@ export class Menu {
 
   #kinds() {
     const rows = this.kinds.map((kind) => make("button", { className: "kind", "data-kind": kind, onclick: () => this.#step(kind) },
-      make("span", { textContent: TITLES[kind] }), make("span", { className: "value", textContent: this.#valueOf(kind) }), symbol("chevron-right")));
+      make("span", {}, TITLES[kind]), make("span", { className: "value" }, this.#valueOf(kind)), symbol("chevron-right")));
     const toggles = Object.entries(TOGGLES).map(([name, title]) => this.#row({
       type: "checkbox", kind: name, value: name, title, checked: this.state[name], onchange: ({ target }) => this.change({ [name]: target.checked }),
     }));
-    return [...rows, ...toggles, make("button", { className: "quiet clear", textContent: "Clear all filters", onclick: () => this.clear() })];
+    return [...rows, ...toggles, make("button", { className: "quiet clear", onclick: () => this.clear() }, "Clear all filters")];
   }
 
   #valueOf(kind) {
@@ -137,8 +137,8 @@ export class Menu {
       type: "checkbox", kind, value: String(label.value), title: titleOf(kind, label), n: label.n, checked: on.has(String(label.value)),
       onchange: ({ target }) => this.change({ [kind]: target.checked ? [...this.state[kind], String(label.value)] : this.state[kind].filter((one) => one !== String(label.value)) }),
     }));
-    if (ordered.length > MOST) rows.push(make("p", { textContent: `${plural(ordered.length - MOST, "other")}: type to find them.` }));
-    if (!ordered.length) rows.push(make("p", { textContent: typed ? `Nothing called “${typed}”.` : "Nothing to choose from." }));
+    if (ordered.length > MOST) rows.push(make("p", {}, `${plural(ordered.length - MOST, "other")}: type to find them.`));
+    if (!ordered.length) rows.push(make("p", {}, typed ? `Nothing called “${typed}”.` : "Nothing to choose from."));
     return rows;
   }
 
@@ -151,7 +151,7 @@ export class Menu {
 
   #row({ type, kind, value, title, n, checked, onchange }) {
     return make("label", { className: "option" }, make("input", { type, name: kind, value, checked, onchange, "data-kind": kind in TOGGLES ? kind : null }),
-      make("span", { textContent: title }), n !== undefined && make("span", { className: "count", textContent: n.toLocaleString("en") }));
+      make("span", {}, title), n !== undefined && make("span", { className: "count" }, n.toLocaleString("en")));
   }
 
   /** Arrows go from row to row, Enter ticks the one that has the focus. */

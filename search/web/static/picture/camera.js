@@ -1,6 +1,6 @@
 // What does the camera see? A dialog with its picture, one of which is taken.
 
-import { head, make, symbol } from "../elements.js";
+import { make, openDialog, symbol } from "../elements.js";
 
 const REASONS = {
   NotAllowedError: "The browser does not let this page use the camera.",
@@ -21,14 +21,10 @@ export async function film() {
     taken.getContext("2d").drawImage(video, 0, 0);
     dialog.close();
   };
-  const dialog = make("dialog", { id: "camera", "aria-labelledby": "camera-title" },
-    head("camera-title", "Hold the icon before the camera", () => dialog.close(), "Cancel"),
-    make("div", { className: "around" }, video),
-    make("div", { className: "foot" }, make("button", { className: "button primary", autofocus: true, onclick: take }, symbol("camera"), "Take the picture")));
-  document.body.append(dialog);
-  dialog.showModal();
-  await new Promise((resolve) => { dialog.addEventListener("close", resolve, { once: true }); });
+  const content = [make("div", { className: "around" }, video),
+    make("div", { className: "foot" }, make("button", { className: "button primary", autofocus: true, onclick: take }, symbol("camera"), "Take the picture"))];
+  let dialog;
+  await new Promise((closed) => { dialog = openDialog("camera", "Hold the icon before the camera", { label: "Cancel", closed, content }); });
   for (const track of stream.getTracks()) track.stop();
-  dialog.remove();
   return taken;
 }

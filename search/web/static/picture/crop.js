@@ -1,7 +1,7 @@
 // Which part of a picture is searched with? A box that is dragged, or moved with keys; the whole picture at first.
 
-import { announce, head, make, symbol } from "../elements.js";
-import { sidesOf, wholeOf } from "./picture.js";
+import { announce, listen, make, openDialog, placeBy, symbol } from "../elements.js";
+import { drawInto, sidesOf, wholeOf } from "./picture.js";
 
 const LEAST = 8; // pixels of the picture, across
 const STEPS = 50; // of the longer side, with keys
@@ -20,23 +20,20 @@ export function crop(image, { isCentred = false } = {}) {
 class Cropping {
   constructor(image, { isCentred, resolve }) {
     [this.width, this.height] = sidesOf(image);
-    Object.assign(this, { image, resolve, drag: null, chosen: null, part: isCentred ? this.#centre() : wholeOf(image) });
+    Object.assign(this, { drag: null, chosen: null, part: isCentred ? this.#centre() : wholeOf(image) });
     this.picture = make("canvas", { width: this.width, height: this.height, "aria-hidden": "true" });
     this.picture.getContext("2d").drawImage(image, 0, 0, this.width, this.height);
     this.box = make("div", { className: "box-of-crop", tabIndex: 0, role: "group", "aria-describedby": "crop-keys" },
       HANDLES.map((side) => make("span", { className: `handle ${side}`, "data-side": side })));
     this.stage = make("div", { className: "stage" }, this.picture, this.box);
     this.preview = make("canvas", { className: "seen", width: 2 * PREVIEW, height: 2 * PREVIEW, role: "img", "aria-label": "What is searched with" });
-    this.dialog = make("dialog", { id: "crop", "aria-labelledby": "crop-title" },
-      head("crop-title", "Which part is the icon?", () => this.dialog.close(), "Cancel"),
-      make("div", { className: "around" }, this.stage),
+    const content = [make("div", { className: "around" }, this.stage),
       make("div", { className: "foot" }, this.preview,
-        make("p", { id: "crop-keys", className: "aside" }, "Drag a box around it.", make("span", { className: "keys" }, " With keys: arrows move the box, ", make("kbd", { textContent: "Shift" }), " and arrows resize it.")),
-        make("button", { className: "button", textContent: "Whole picture", onclick: () => this.#set(wholeOf(image)) }),
-        make("button", { className: "button primary", onclick: () => this.#done() }, symbol("search"), "Search")));
+        make("p", { id: "crop-keys", className: "aside" }, "Drag a box around it.", make("span", { className: "keys" }, " With keys: arrows move the box, ", make("kbd", {}, "Shift"), " and arrows resize it.")),
+        make("button", { className: "button", onclick: () => this.#set(wholeOf(image)) }, "Whole picture"),
+        make("button", { className: "button primary", onclick: () => this.#done() }, symbol("search"), "Search"))];
+    this.dialog = openDialog("crop", "Which part is the icon?", { label: "Cancel", closed: () => { this.resizing.disconnect(); resolve(this.chosen); }, content });
     this.#listen();
-    document.body.append(this.dialog);
-    this.dialog.showModal();
     this.#fit();
     this.#set(this.part);
     this.box.focus();
@@ -48,15 +45,10 @@ class Cropping {
   }
 
   #listen() {
-    this.dialog.addEventListener("keydown", (event) => this.#key(event));
-    this.dialog.addEventListener("close", () => {
-      this.resizing.disconnect();
-      this.dialog.remove();
-      this.resolve(this.chosen);
-    });
-    this.stage.addEventListener("pointerdown", (event) => this.#press(event));
-    this.stage.addEventListener("pointermove", (event) => { if (this.drag) this.#set(this.drag(this.#place(event))); });
-    for (const end of ["pointerup", "pointercancel"]) this.stage.addEventListener(end, () => this.#release());
+    listen(this.dialog, "keydown", (event) => this.#key(event));
+    listen(this.stage, "pointerdown", (event) => this.#press(event));
+    listen(this.stage, "pointermove", (event) => { if (this.drag) this.#set(this.drag(this.#place(event))); });
+    listen(this.stage, "pointerup pointercancel", () => this.#release());
     this.resizing = new ResizeObserver(() => this.#fit());
     this.resizing.observe(this.dialog);
   }
@@ -137,7 +129,7 @@ class Cropping {
   }
 
   #tell() {
-    this.box.setAttribute("aria-label", this.#described());
+    this.box.ariaLabel = this.#described();
     announce(this.#described());
   }
 
@@ -148,18 +140,9 @@ class Cropping {
 
   #set(part) {
     this.part = part;
-    const share = { left: part.x / this.width, top: part.y / this.height, width: part.width / this.width, height: part.height / this.height };
-    for (const [name, value] of Object.entries(share)) this.box.style.setProperty(name, `${100 * value}%`);
-    this.box.setAttribute("aria-label", this.#described());
-    this.#show();
-  }
-
-  #show() {
-    const { x, y, width, height } = this.part;
-    const scale = (2 * PREVIEW) / Math.max(width, height);
-    const pen = this.preview.getContext("2d");
-    pen.clearRect(0, 0, 2 * PREVIEW, 2 * PREVIEW);
-    pen.drawImage(this.picture, x, y, width, height, PREVIEW - (width * scale) / 2, PREVIEW - (height * scale) / 2, width * scale, height * scale);
+    placeBy(this.box, { left: part.x / this.width, top: part.y / this.height, width: part.width / this.width, height: part.height / this.height });
+    this.box.ariaLabel = this.#described();
+    drawInto(this.preview, this.picture, part);
   }
 
   #done() {

@@ -1,6 +1,6 @@
 // How is an icon drawn by hand? A canvas beside the results, which follow each stroke after a short pause.
 
-import { announce, head, make, plural, symbol } from "../elements.js";
+import { announce, head, iconButton, listen, make, plural } from "../elements.js";
 import { CANVAS, distance, smooth, toSvg } from "./strokes.js";
 
 const PAUSE_MS = 300;
@@ -16,17 +16,16 @@ export class Drawing {
     Object.assign(this, { panel, search, strokes: [], before: [], erases: false, erased: null, timer: 0, drawn: new Map() });
     this.canvas = make("canvas", { width: 2 * CANVAS, height: 2 * CANVAS, role: "img" }); // twice: for screens with fine pixels
     this.pen = this.canvas.getContext("2d");
-    this.tools = [["pencil", "Pen", false], ["eraser", "Eraser", true]].map(([drawing, name, erases]) => make("button", {
-      className: "pen", title: name, "aria-label": name, "aria-pressed": String(!erases), onclick: () => this.#take(erases), "data-erases": String(erases),
-    }, symbol(drawing)));
-    this.undo = make("button", { className: "pen", title: "Undo (Ctrl Z)", "aria-label": "Undo", onclick: () => this.#undo() }, symbol("undo-2"));
-    this.clear = make("button", { className: "pen", title: "Clear", "aria-label": "Clear the drawing", onclick: () => this.#keep([]) }, symbol("trash-2"));
-    this.hint = make("p", { className: "hint", "aria-hidden": "true", textContent: "Draw an icon" });
+    const button = (drawing, name, act, properties) => iconButton(drawing, name, act, { className: "pen", ...properties });
+    this.tools = [["pencil", "Pen", false], ["eraser", "Eraser", true]].map(([drawing, name, erases]) => button(drawing, name, () => this.#take(erases), { "aria-pressed": String(!erases), "data-erases": String(erases) }));
+    this.undo = button("undo-2", "Undo", () => this.#undo(), { title: "Undo (Ctrl Z)" });
+    this.clear = button("trash-2", "Clear the drawing", () => this.#keep([]));
+    this.hint = make("p", { className: "hint", "aria-hidden": "true" }, "Draw an icon");
     panel.replaceChildren(
       head("drawing-title", "Draw what you look for", close, "Close the drawing"),
       make("div", { className: "sheet" }, this.canvas, this.hint),
       make("div", { className: "pens", role: "group", "aria-label": "Drawing" }, this.tools, make("span", { className: "space" }), this.undo, this.clear),
-      make("p", { className: "aside" }, "With the keyboard, ", make("button", { className: "link", textContent: "choose a picture", onclick: upload }), " instead."));
+      make("p", { className: "aside" }, "With the keyboard, ", make("button", { className: "link", onclick: upload }, "choose a picture"), " instead."));
     this.#listen();
     this.#show();
   }
@@ -43,7 +42,7 @@ export class Drawing {
   }
 
   #listen() {
-    this.canvas.addEventListener("pointerdown", (event) => {
+    listen(this.canvas, "pointerdown", (event) => {
       if (event.button !== 0 && !(event.buttons & STYLUS_ERASER)) return;
       event.preventDefault(); // no selection, no scrolling; the focus stays
       this.canvas.setPointerCapture(event.pointerId);
@@ -52,13 +51,13 @@ export class Drawing {
       this.erased = this.#isErasing ? [...this.strokes] : null;
       this.#move([event]);
     });
-    this.canvas.addEventListener("pointermove", (event) => {
+    listen(this.canvas, "pointermove", (event) => {
       const all = event.getCoalescedEvents?.() ?? []; // some browsers give none
       if (this.line || this.erased) this.#move(all.length ? all : [event]);
     });
-    for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, () => this.#lift());
-    this.canvas.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false }); // the page does not scroll
-    this.panel.addEventListener("keydown", (event) => {
+    listen(this.canvas, "pointerup pointercancel", () => this.#lift());
+    listen(this.canvas, "touchstart", (event) => event.preventDefault(), { passive: false }); // the page does not scroll
+    listen(this.panel, "keydown", (event) => {
       if (event.key.toLowerCase() !== "z" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
       this.#undo();
@@ -103,20 +102,20 @@ export class Drawing {
   #set(strokes) {
     this.strokes = strokes;
     this.#show();
-    announce(this.canvas.getAttribute("aria-label"));
+    announce(this.canvas.ariaLabel);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.search(strokes.length ? toSvg(strokes) : null), PAUSE_MS);
   }
 
   #take(erases) {
     this.erases = erases;
-    for (const tool of this.tools) tool.setAttribute("aria-pressed", String(tool.dataset.erases === String(erases)));
+    for (const tool of this.tools) tool.ariaPressed = tool.dataset.erases === String(erases);
     this.canvas.classList.toggle("erasing", erases);
   }
 
   #show() {
     this.#paint(this.strokes);
-    this.canvas.setAttribute("aria-label", this.strokes.length ? `Your drawing, ${plural(this.strokes.length, "stroke")}` : "Your drawing, empty");
+    this.canvas.ariaLabel = this.strokes.length ? `Your drawing, ${plural(this.strokes.length, "stroke")}` : "Your drawing, empty";
     this.undo.disabled = this.before.length === 0;
     this.clear.disabled = this.strokes.length === 0;
   }

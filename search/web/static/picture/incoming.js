@@ -1,24 +1,25 @@
 // By which ways does a picture come in? Pasted, dropped, chosen, taken with the camera, drawn.
 
-import { say } from "../elements.js";
+import { listen, say } from "../elements.js";
 import { keep, pictureOf } from "../screen/kept.js";
 import { fromSvg, isPlain, read, shrink, sidesOf, unpacked } from "./picture.js";
 
 const SCREEN = 700; // pixels, and longer than high: then it shows more than an icon
 const OBLONG = 1.2;
+const HAS_CAMERA = Boolean(navigator.mediaDevices?.getUserMedia);
 
 const firstPicture = (transfer) =>
   [...(transfer?.files ?? [])].find((file) => file.type.startsWith("image/")) ?? transfer?.files?.[0];
 
 /** Call `take(file)` for every picture that is pasted, dropped anywhere on the page, or chosen. */
-export function watchForPictures({ inputs, overlay, take }) {
+function watchForPictures({ inputs, overlay, take }) {
   for (const input of inputs) {
-    input.addEventListener("change", () => {
+    listen(input, "change", () => {
       if (input.files[0]) take(input.files[0], { isPhoto: input.hasAttribute("capture") });
       input.value = "";
     });
   }
-  addEventListener("paste", (event) => {
+  listen(window, "paste", (event) => {
     const file = firstPicture(event.clipboardData);
     if (!file) return;
     event.preventDefault();
@@ -30,10 +31,10 @@ export function watchForPictures({ inputs, overlay, take }) {
     depth = Math.max(0, change === 0 ? 0 : depth + change);
     overlay.hidden = depth === 0;
   };
-  addEventListener("dragenter", (event) => { if (carriesFiles(event)) shade(1); });
-  addEventListener("dragleave", (event) => { if (carriesFiles(event)) shade(-1); });
-  addEventListener("dragover", (event) => { if (carriesFiles(event)) event.preventDefault(); });
-  addEventListener("drop", (event) => {
+  listen(window, "dragenter", (event) => { if (carriesFiles(event)) shade(1); });
+  listen(window, "dragleave", (event) => { if (carriesFiles(event)) shade(-1); });
+  listen(window, "dragover", (event) => { if (carriesFiles(event)) event.preventDefault(); });
+  listen(window, "drop", (event) => {
     if (!carriesFiles(event)) return;
     event.preventDefault();
     shade(0);
@@ -53,8 +54,8 @@ export class Incoming {
   constructor({ button, file, photo, overlay, panel, search, examine }) {
     Object.assign(this, { button, file, photo, panel, search, examine, last: null, origins: new Map(), drawing: null, sketch: null });
     watchForPictures({ inputs: [file, photo], overlay, take: (taken, how) => this.#take(taken, how) });
-    button.addEventListener("click", () => this.#offer());
-    panel.addEventListener("keydown", (event) => {
+    listen(button, "click", () => this.#offer());
+    listen(panel, "keydown", (event) => {
       if (event.key !== "Escape") return;
       event.preventDefault();
       this.#close();
@@ -66,15 +67,14 @@ export class Incoming {
     if (picture === this.sketch) return;
     this.sketch = null;
     this.drawing?.forget();
-    if (picture) this.#fold();
+    if (picture) this.#unfold(false);
   }
 
   async #offer() {
-    const canFilm = Boolean(navigator.mediaDevices?.getUserMedia) || this.#isPhone;
     const { openMenu } = await import("../menu.js");
     openMenu(this.button, { label: "Search with a picture", note: "Or paste one, or drop it anywhere.", items: [
       { title: "Choose a picture", symbol: "image-up", act: () => this.file.click() },
-      canFilm && { title: "Take a photo", symbol: "camera", act: () => this.#film() },
+      (HAS_CAMERA || this.#isPhone) && { title: "Take a photo", symbol: "camera", act: () => this.#film() },
       { title: "Draw it", symbol: "pencil", act: () => this.draw() },
       pictureOf(this.last) && { title: "Choose another part", symbol: "crop", act: () => this.cut(this.last) },
       pictureOf(this.last) && { title: "Back to the whole picture", symbol: "scan-search", act: () => this.examine(this.last, "screen") },
@@ -135,7 +135,7 @@ export class Incoming {
   }
 
   async #film() {
-    if (this.#isPhone || !navigator.mediaDevices?.getUserMedia) {
+    if (this.#isPhone || !HAS_CAMERA) {
       this.photo.click(); // a phone's own camera does it better
       return;
     }
@@ -167,12 +167,8 @@ export class Incoming {
   }
 
   #close() {
-    this.#fold();
-    this.button.focus();
-  }
-
-  #fold() {
     this.#unfold(false);
+    this.button.focus();
   }
 
   #unfold(isOpen) {

@@ -30,11 +30,15 @@ async function isCut(file) {
   return !end.includes(ENDS[file.type] ?? "");
 }
 
-/** A picture as a canvas of so much of its size. */
-function painted(image, scale) {
+/** An image, or a part of it, as a canvas of so much of its size. */
+function painted(image, scale, part = null) {
+  const { x, y, width, height } = part ?? wholeOf(image);
   const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = sidesOf(image).map((side) => Math.max(1, Math.round(side * scale)));
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  [canvas.width, canvas.height] = [width, height].map((side) => Math.max(1, Math.round(side * scale)));
+  const pen = canvas.getContext("2d");
+  pen.imageSmoothingQuality = "high";
+  if (part) pen.drawImage(image, x, y, width, height, 0, 0, canvas.width, canvas.height);
+  else pen.drawImage(image, 0, 0, canvas.width, canvas.height); // an SVG has no pixels to take a part of
   return canvas;
 }
 
@@ -43,16 +47,8 @@ export const sidesOf = (image) => [image.naturalWidth || image.width || LONGEST,
 
 /** An image, or a part of it, as a canvas of what is searched with. */
 function small(image, part = null) {
-  const { x, y, width, height } = part ?? wholeOf(image);
-  const scale = Math.min(1, LONGEST / Math.max(width, height));
-  const canvas = document.createElement("canvas");
-  canvas.width = Math.max(1, Math.round(width * scale));
-  canvas.height = Math.max(1, Math.round(height * scale));
-  const context = canvas.getContext("2d");
-  context.imageSmoothingQuality = "high";
-  if (part) context.drawImage(image, x, y, width, height, 0, 0, canvas.width, canvas.height);
-  else context.drawImage(image, 0, 0, canvas.width, canvas.height); // an SVG has no pixels to take a part of
-  return canvas;
+  const { width, height } = part ?? wholeOf(image);
+  return painted(image, Math.min(1, LONGEST / Math.max(width, height)), part);
 }
 
 /** Whether nothing is drawn in a picture: it is of one colour all over. */
@@ -129,12 +125,14 @@ export async function toBlob(text) {
 /** The picture of a search. */
 export const unpacked = async (text) => load(await toBlob(text));
 
-/** Draw a picture into a small canvas, whole and centred. */
-export function drawThumbnail(canvas, image) {
-  const sides = sidesOf(image);
-  const scale = Math.min(canvas.width / sides[0], canvas.height / sides[1]);
-  const [width, height] = sides.map((side) => side * scale);
-  const context = canvas.getContext("2d");
-  context.clearRect(0, 0, canvas.width, canvas.height);
-  context.drawImage(image, (canvas.width - width) / 2, (canvas.height - height) / 2, width, height);
+/** Draw an image, or a part of it, into a canvas, as large as it fits and centred. */
+export function drawInto(canvas, image, part = null) {
+  const { x, y, width, height } = part ?? wholeOf(image);
+  const scale = Math.min(canvas.width / width, canvas.height / height);
+  const place = [(canvas.width - width * scale) / 2, (canvas.height - height * scale) / 2, width * scale, height * scale];
+  const pen = canvas.getContext("2d");
+  pen.imageSmoothingQuality = "high";
+  pen.clearRect(0, 0, canvas.width, canvas.height);
+  if (part) pen.drawImage(image, x, y, width, height, ...place);
+  else pen.drawImage(image, ...place);
 }

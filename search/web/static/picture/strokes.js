@@ -27,7 +27,7 @@ function fitted(strokes) {
 }
 
 /** Leave out what is too near to the point before; the ends stay. */
-export function thinned(stroke, apart = APART) {
+function thinned(stroke, apart = APART) {
   const kept = [stroke[0]];
   for (const point of stroke.slice(1, -1)) {
     const [x, y] = kept.at(-1);

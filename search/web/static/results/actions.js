@@ -1,6 +1,6 @@
 // What can be done with a tile without opening it? Two buttons over its picture, wherever the pointer or the focus is; a long press with a finger.
 
-import { find, make, symbol } from "../elements.js";
+import { find, listen, make, symbol } from "../elements.js";
 
 const PRESS_MS = 450;
 const SLOP = 10; // pixels that a finger may move while it presses
@@ -19,7 +19,7 @@ export function watchActions(list, { hitOf, isKept, act, select }) {
     if (bar.parentElement !== cell) cell.append(bar);
     if (bar.dataset.key !== hit.key || !bar.children.length) {
       bar.dataset.key = hit.key;
-      bar.setAttribute("aria-label", hit.name);
+      bar.ariaLabel = hit.name;
       bar.replaceChildren(...ACTIONS.map((one) => button(one, hit)));
     }
     refresh(hit);
@@ -32,18 +32,16 @@ export function watchActions(list, { hitOf, isKept, act, select }) {
       if (event.detail > 0) find(".tile", bar.parentElement)?.focus({ preventScroll: true }); // the bar goes with the pointer
     },
   }, symbol(drawing));
-  const refresh = (hit) => {
-    find(".act-keep", bar)?.setAttribute("aria-pressed", String(isKept(hit.key)));
-  };
-  list.addEventListener("pointerover", (event) => { if (event.pointerType !== "touch") show(event.target.closest(".cell")); });
-  list.addEventListener("pointerleave", () => {
+  const refresh = (hit) => { find(".act-keep", bar).ariaPressed = isKept(hit.key); };
+  listen(list, "pointerover", (event) => { if (event.pointerType !== "touch") show(event.target.closest(".cell")); });
+  listen(list, "pointerleave", () => {
     const focused = list.querySelector(":focus-visible")?.closest(".cell"); // by the keyboard: who pointed at a tile is done with it
     if (focused) show(focused);
     else bar.remove();
   });
-  list.addEventListener("focusin", (event) => { if (event.target.matches(".tile:focus-visible")) show(event.target.closest(".cell")); });
-  list.addEventListener("focusout", (event) => { if (!list.contains(event.relatedTarget) && !list.matches(":hover")) bar.remove(); });
-  list.addEventListener("keyup", () => { const hit = bar.isConnected && hitOf(bar.parentElement); if (hit) refresh(hit); });
+  listen(list, "focusin", (event) => { if (event.target.matches(".tile:focus-visible")) show(event.target.closest(".cell")); });
+  listen(list, "focusout", (event) => { if (!list.contains(event.relatedTarget) && !list.matches(":hover")) bar.remove(); });
+  listen(list, "keyup", () => { const hit = bar.isConnected && hitOf(bar.parentElement); if (hit) refresh(hit); });
   watchPresses(list, (cell) => { const hit = hitOf(cell); if (hit) select(hit); });
 }
 
@@ -53,17 +51,17 @@ function watchPresses(list, pressed) {
   let from = null;
   let swallows = false;
   const end = () => { clearTimeout(timer); from = null; };
-  list.addEventListener("pointerdown", (event) => {
+  listen(list, "pointerdown", (event) => {
     const cell = event.target.closest(".cell");
     swallows = false;
     if (event.pointerType !== "touch" || !cell || event.target.closest(".actions, .unfold")) return;
     from = { x: event.clientX, y: event.clientY };
     timer = setTimeout(() => { swallows = true; from = null; navigator.vibrate?.(10); pressed(cell); }, PRESS_MS);
   });
-  list.addEventListener("pointermove", (event) => { if (from && Math.hypot(event.clientX - from.x, event.clientY - from.y) > SLOP) end(); });
-  for (const name of ["pointerup", "pointercancel", "pointerleave"]) list.addEventListener(name, end);
-  list.addEventListener("contextmenu", (event) => { if (from || swallows) event.preventDefault(); }); // it would save the picture
-  list.addEventListener("click", (event) => {
+  listen(list, "pointermove", (event) => { if (from && Math.hypot(event.clientX - from.x, event.clientY - from.y) > SLOP) end(); });
+  listen(list, "pointerup pointercancel pointerleave", end);
+  listen(list, "contextmenu", (event) => { if (from || swallows) event.preventDefault(); }); // it would save the picture
+  listen(list, "click", (event) => {
     if (!swallows) return;
     swallows = false;
     event.stopImmediatePropagation();

@@ -1,32 +1,17 @@
 // How do hits become tiles, and how do the arrow keys walk through them? A list is as high as all of it; tiles are only where one looks.
 
-import { find, whenIdle } from "../elements.js";
+import { find, isCommand, listen, whenIdle } from "../elements.js";
 import { watchActions } from "./actions.js";
 import { areExpected, shimmerLater } from "./pictures.js";
 import { drawnOf, place, restack, showMarks, tile } from "./tile.js";
 
-export { frame, percent } from "./tile.js";
-
 const SPARE = 500; // pixels above and below the window in which tiles are there
 const REST_MS = 200; // until a place is one to be noted
-const [RUN, MOST_OF_ONE, CLOSE] = [8, 3, 0.1]; // of so many tiles in a row so many are of one set alone, where others score nearly as well
 
 /** Groups of hits in the order of their best ones: those of several sets that bear the same name stand in one. */
 function grouped(hits) {
   const groups = Map.groupBy(hits, ({ words }) => words);
   return [...groups.values()].flatMap((group) => (countSets(group) > 1 ? [group] : group.map((hit) => [hit])));
-}
-
-/** No set fills the first rows with one idea while others have as good a hit. */
-export function spread(hits) {
-  const [rest, order] = [grouped(hits), []];
-  const setOf = (group) => (countSets(group) === 1 ? group[0].set : null);
-  while (rest.length) {
-    const before = order.slice(1 - RUN).map(setOf);
-    const fits = (group) => group[0].score > rest[0][0].score - CLOSE && before.filter((set) => set && set === setOf(group)).length < MOST_OF_ONE;
-    order.push(...rest.splice(Math.max(0, rest.findIndex(fits)), 1));
-  }
-  return order.flat();
 }
 
 const countSets = (group) => new Set(group.map((hit) => hit.set)).size;
@@ -53,13 +38,13 @@ export class Grid {
   constructor(list, actions) {
     Object.assign(this, { list, ...actions, slots: [], items: [], total: null, fold: true, unfolded: new Set(), current: null, last: null });
     Object.assign(this, { columns: 1, pitch: 1e6, range: [0, 0], awaited: null }); // `awaited` is the place that takes the focus once its tile is there
-    document.addEventListener("input", () => { this.awaited = null; });
-    list.addEventListener("click", (event) => this.#click(event));
-    list.addEventListener("focusin", (event) => this.#rove(event.target.closest(".cell")?.querySelector(".tile")));
-    list.addEventListener("keydown", (event) => this.#key(event));
-    addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    listen(document, "input", () => { this.awaited = null; });
+    listen(list, "click", (event) => this.#click(event));
+    listen(list, "focusin", (event) => this.#rove(event.target.closest(".cell")?.querySelector(".tile")));
+    listen(list, "keydown", (event) => this.#key(event));
+    listen(window, "scroll", () => this.#scrolled(), { passive: true });
     new ResizeObserver(() => { if (this.#layout().join() !== [this.columns, this.pitch].join()) this.draw(); }).observe(list);
-    watchActions(list, { hitOf: (cell) => this.hitOf(cell), isKept: this.isKept, act: (name, hit) => this[name](hit), select: this.select });
+    watchActions(list, { hitOf: this.hitOf, isKept: this.isKept, act: (name, hit) => this[name](hit), select: this.select });
   }
 
   /** Hits that are here, by their places; of a long list some are not. */
@@ -72,10 +57,6 @@ export class Grid {
     return this.total ?? this.items.length;
   }
 
-  get tiles() {
-    return [...this.list.querySelectorAll(".tile")];
-  }
-
   byId = (id) => this.slots.find((hit) => hit?.id === id);
 
   hitOf = (cell) => this.#at(cell.at)?.hit;
@@ -85,12 +66,12 @@ export class Grid {
   }
 
   /** Show hits in place of those before; tiles that stay keep their pictures, so nothing flickers. `total` is how many there are where
-   *  each has its place, `from` the place of the first; `isRanked` tells that the best stand first. */
-  show(hits, { fold = this.fold, total = null, from = 0, isRanked = false } = {}) {
+   *  each has its place, `from` the place of the first. */
+  show(hits, { fold = this.fold, total = null, from = 0 } = {}) {
     Object.assign(this, { fold, total, slots: [], last: null });
     this.unfolded.clear();
     areExpected(hits);
-    this.put(fold && isRanked ? spread(hits) : hits, from);
+    this.put(hits, from);
   }
 
   put(hits, from = this.slots.length) {
@@ -229,7 +210,7 @@ export class Grid {
 
   mark(id) {
     this.current = id;
-    for (const button of this.tiles) button.toggleAttribute("aria-current", Number(button.dataset.id) === id);
+    for (const button of this.list.querySelectorAll(".tile")) button.toggleAttribute("aria-current", Number(button.dataset.id) === id);
   }
 
   /** What is kept has changed. */
@@ -239,8 +220,6 @@ export class Grid {
       if (hit) showMarks(cell, hit, this.isKept(hit.key));
     }
   }
-
-  focusFirst = () => this.focusAt(0);
 
   focus(id) {
     const at = this.total === null ? this.items.findIndex(({ hit }) => hit.id === id) : this.slots.findIndex((hit) => hit?.id === id);
@@ -293,7 +272,7 @@ export class Grid {
   #key(event) {
     const cell = event.target.closest(".cell");
     const hit = cell && this.hitOf(cell);
-    if (!hit || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!hit || isCommand(event)) return;
     const { at } = cell;
     const { columns, n } = this;
     const down = Math.floor(at / columns) < Math.floor((n - 1) / columns) ? Math.min(at + columns, n - 1) : at;

@@ -1,17 +1,17 @@
 // In what order do results stand, is there one tile a name, does a click keep? The switches above the tiles.
 
 import { asks, SORTS } from "../state.js";
-import { find, make } from "../elements.js";
+import { find, listen, make } from "../elements.js";
 
 export class Order {
   /** `change(changes)` alters the state, `keepAll()` keeps whatever is shown. */
   constructor({ change, keepAll }) {
     this.isSelecting = false; // whether a click on a tile keeps it
     this.drawn = null;
-    find("#sort select").addEventListener("change", ({ target }) => change({ sort: target.value }));
-    find("#fold input").addEventListener("change", ({ target }) => change({ fold: target.checked }));
-    find("#select").addEventListener("click", () => this.select(!this.isSelecting));
-    find("#select-all").addEventListener("click", keepAll);
+    listen(find("#sort select"), "change", ({ target }) => change({ sort: target.value }));
+    listen(find("#fold input"), "change", ({ target }) => change({ fold: target.checked }));
+    listen(find("#select"), "click", () => this.select(!this.isSelecting));
+    listen(find("#select-all"), "click", keepAll);
   }
 
   /** Keep the switches in step with a state; `canFold` tells whether there is anything to fold, `isOneSet` whether all is of one set. */
@@ -32,7 +32,7 @@ export class Order {
   select(on) {
     this.isSelecting = on;
     const button = find("#select");
-    button.setAttribute("aria-pressed", String(on));
+    button.ariaPressed = on;
     button.textContent = on ? "Done" : "Keep several";
     find("#grid").toggleAttribute("data-selecting", on);
     find("#select-all").hidden = !on;

@@ -1,7 +1,7 @@
 // Where do the pictures of icons come from? Many in one answer: one for each makes the browser work ten times as long.
 
 import { layerOf, pictureOf, svgsOf } from "../api.js";
-import { whenIdle } from "../elements.js";
+import { listen, whenIdle } from "../elements.js";
 import { isRestyled, restyled, restyledStack } from "../view/look.js";
 
 const MOST_AT_ONCE = 40; // about a screen of them; the server takes 100
@@ -11,6 +11,7 @@ let wanted = [];
 let expected = null; // the stack that comes beside an answer: { address, image, layers }
 let slow = 0;
 let asked = null; // another look than the one that icons were drawn in
+let drawn = null; // what of it is seen in a picture, as text
 let stacks = []; // on the page now: { address, shown: [{ image, icon }], url }
 const texts = new Map();
 const alone = []; // addresses of pictures that were pointed at, the last ones
@@ -21,7 +22,7 @@ export function showPicture(image, icon) {
   if (!icon.svg_url) image.src = pictureOf(icon);
   else if (wanted.push({ image, icon }) === 1) queueMicrotask(showWanted);
   // Whoever drags it away or saves it wants this icon, not all that came with it.
-  image.addEventListener("pointerenter", () => showAlone(image, icon), { once: true });
+  listen(image, "pointerenter", () => showAlone(image, icon), { once: true });
 }
 
 /** Begin to load the pictures of an answer that is asked for; `null` where none come beside it. Those of the one before are
@@ -35,9 +36,8 @@ export function expectPictures(address) {
 
 /** The answer is there: its first hits, one of a name, are those whose pictures come with it. */
 export function areExpected(hits) {
-  const first = new Map();
-  for (const hit of hits) if (!first.has(hit.words)) first.set(hit.words, hit);
-  const shown = [...first.values()].filter((hit) => hit.svg_url).slice(0, MOST_AT_ONCE);
+  const firsts = [...Map.groupBy(hits, ({ words }) => words).values()].map(([first]) => first);
+  const shown = firsts.filter((hit) => hit.svg_url).slice(0, MOST_AT_ONCE);
   if (expected) expected.layers = new Set(shown.map(layerOf));
 }
 
@@ -95,16 +95,15 @@ function showPlain({ address, shown }) {
  *  again for what the browser has. */
 export async function setLook(look) {
   const next = isRestyled(look) ? look : null;
-  const { colour = null, stroke_width: width = null, corner = null } = next ?? {};
-  const drawn = JSON.stringify([colour, width, corner]); // the size is none of the picture's business
-  if (drawn === (asked?.drawn ?? "[null,null,null]")) return;
-  asked = next && { ...next, drawn };
-  document.documentElement.toggleAttribute("data-recoloured", colour !== null);
+  const text = next && JSON.stringify([look.colour, look.stroke_width, look.corner]); // the size is none of the picture's business
+  if (text === drawn) return;
+  [asked, drawn] = [next, text];
+  document.documentElement.toggleAttribute("data-recoloured", look.colour !== null);
   forgetGone();
   for (const stack of stacks) {
     if (!asked) showPlain(stack);
     else await showRestyled(stack);
-    if (drawn !== (asked?.drawn ?? "[null,null,null]")) return; // overtaken by the next one
+    if (text !== drawn) return; // overtaken by the next one
   }
 }
 

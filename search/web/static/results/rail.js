@@ -11,7 +11,7 @@ export class Rail {
   /** `nameAt(at)` resolves to the name at a place of the list, `go(at)` scrolls there. */
   constructor(nav, { nameAt, go }) {
     Object.assign(this, { nav, nameAt, go, n: 0 });
-    nav.replaceChildren(...LETTERS.map((letter) => make("button", { textContent: letter.toUpperCase(), "aria-label": letter === "#" ? "To the beginning" : `To ${letter.toUpperCase()}`, "data-letter": letter, onclick: () => this.#find(letter) })));
+    nav.replaceChildren(...LETTERS.map((letter) => make("button", { "aria-label": letter === "#" ? "To the beginning" : `To ${letter.toUpperCase()}`, "data-letter": letter, onclick: () => this.#find(letter) }, letter.toUpperCase())));
   }
 
   /** There for a list of so many icons that are sorted by name. */

@@ -1,12 +1,15 @@
 // What is said above the tiles: how words were read, what they were perhaps meant to be, and what to try where nothing is good.
 
 import { search } from "../api.js";
-import { find, make, PAUSE_MS, plural, symbol } from "../elements.js";
+import { chip, find, make, PAUSE_MS, plural } from "../elements.js";
 import { asks, countFilters, IN_ENGLISH } from "../state.js";
 
 const UNKNOWN_SET = /no set "(.*?)" in this library(?:; near: (.*))?/;
 
 const link = (textContent, onclick) => make("button", { className: "link", textContent, onclick });
+
+/** What stands where results would be. */
+const nothing = (title, ...children) => make("div", { className: "nothing" }, make("h2", {}, title), ...children);
 
 export class Remarks {
   /** `change(changes)` alters the state, `clearFilters()` takes all filters away, `filters()` tells which are on; `pictures` are what
@@ -29,9 +32,9 @@ export class Remarks {
   /** How words of another language were read; where they are English, too, with a way to ask them as that alone. While one
    *  types it waits for a pause: every eighth beginning of English words is read as something, and the grid would jump. */
   #reading(readAs) {
-    const told = glosses(readAs).flatMap(([word, english], at) => [at > 0 && "; ", make("bdi", { lang: readAs.language, textContent: word }), `: ${english}`]);
+    const told = glosses(readAs).flatMap(([word, english], at) => [at > 0 && "; ", make("bdi", { lang: readAs.language }, word), `: ${english}`]);
     const ask = () => { this.change(IN_ENGLISH); find("#results").focus({ preventScroll: true }); }; // the button goes
-    const remark = this.line("remark", told, make("span", { className: "from-language", textContent: ` (${readAs.name}) ` }), readAs.is_english_too && link("Search in English only", ask));
+    const remark = this.line("remark", told, make("span", { className: "from-language" }, ` (${readAs.name}) `), readAs.is_english_too && link("Search in English only", ask));
     remark.hidden = this.state.typed && remark.textContent !== this.told;
     this.told = remark.textContent;
     setTimeout(() => { remark.hidden = false; }, PAUSE_MS);
@@ -41,7 +44,7 @@ export class Remarks {
   /** Of a collection: what this library does not have of it. */
   #collected(state, hits, missing) {
     if (missing.length) return [this.line("remark", `${plural(missing.length, "icon")} of it ${missing.length === 1 ? "is" : "are"} not in this library: ${missing.join(", ")}`)];
-    return hits.length ? [] : [make("div", { className: "nothing" }, make("h2", { textContent: `No icon in ${subject(state)}` }), make("p", { textContent: "Collections are kept in the browser that they were made with." }))];
+    return hits.length ? [] : [nothing(`No icon in ${subject(state)}`, make("p", {}, "Collections are kept in the browser that they were made with."))];
   }
 
   #remarks(spelled, readAs) {
@@ -57,25 +60,25 @@ export class Remarks {
     if (spelled) tries.push(make("li", {}, "Did you mean ", this.#suggest(spelled), "?"));
     if (state.keyword) tries.push(make("li", {}, link("Search by meaning, not by keywords", () => this.change({ keyword: false }))));
     else if (state.q) tries.push(make("li", {}, "Say what it looks like (“a cup with steam”), or use a more common word."));
-    if (!asks(state)) return make("div", { className: "nothing" }, make("h2", { textContent: "No icon is left by these filters" }), this.#causes());
+    if (!asks(state)) return nothing("No icon is left by these filters", this.#causes());
     tries.push(make("li", {}, state.picture ? [link("Crop the picture", this.pictures.cut), " closer to the icon, or say in words what it is."] : "Paste or drop a picture of what you have in mind."));
     if (state.min_score !== 0 && !state.keyword) tries.push(make("li", {}, link("Show the nearest icons anyway", () => this.change({ min_score: 0 }))));
-    return make("div", { className: "nothing" }, make("h2", { textContent: `Nothing good found for ${subject(state)}` }), readAs && this.#reading(readAs), this.#causes(),
-      make("p", { textContent: "No icon here comes close enough to be shown as a match. What you can try:" }), make("ul", {}, tries));
+    return nothing(`Nothing good found for ${subject(state)}`, readAs && this.#reading(readAs), this.#causes(),
+      make("p", {}, "No icon here comes close enough to be shown as a match. What you can try:"), make("ul", {}, tries));
   }
 
   /** The filters that are on, each with its cross: how many icons it leaves by itself, and how many would answer without it. */
   #causes() {
     const { state, signal } = this;
     const causes = this.filters().map(({ text, known, less }) => {
-      const told = make("span", { className: "count", textContent: known === undefined ? "" : `${plural(known, "icon")} here` });
+      const told = make("span", { className: "count" }, known === undefined ? "" : `${plural(known, "icon")} here`);
       search({ ...state, ...less }, { k: 1, signal }).then(({ hits, n_found: n, is_more: isMore, is_doubtful: isDoubtful }) => {
         const left = hits.length && !isDoubtful ? `${n.toLocaleString("en")}${isMore ? "+" : ""} ${n === 1 ? "fits" : "fit"} without it` : "none fits without it, either";
         told.textContent = [told.textContent, left].filter(Boolean).join("; ");
       }).catch(() => {}); // its cross is there all the same
-      return make("p", { className: "cause" }, make("button", { className: "chip", onclick: () => this.change(less) }, make("span", { className: "hidden", textContent: "Remove filter " }), text, symbol("x")), told);
+      return make("p", { className: "cause" }, chip(text, null, { onclick: () => this.change(less) }), told);
     });
-    return causes.length > 0 && make("div", { className: "causes" }, make("p", { textContent: asks(state) ? "These filters may be why:" : "Take one away:" }), causes, causes.length > 1 && this.#withoutFilters());
+    return causes.length > 0 && make("div", { className: "causes" }, make("p", {}, asks(state) ? "These filters may be why:" : "Take one away:"), causes, causes.length > 1 && this.#withoutFilters());
   }
 
   /** What can't be answered, with what a person can do about it: a click where there is one that helps. */
@@ -88,7 +91,7 @@ export class Remarks {
     const sets = set === undefined ? [] : [...(near ? near.split(", ") : []).map((one) => [one, put([one])]), ["All sets", put([])]];
     const pictures = isOfPicture ? [["Choose another part", this.pictures.cut], ["Choose another picture", this.pictures.choose]] : [];
     const ways = [...sets, ...pictures, ...(again ? [["Try again", again]] : [])];
-    return make("div", { className: "nothing" }, make("h2", { textContent: title }), text && make("p", { textContent: text }), stays && make("p", { textContent: "The icons below are those found before." }),
+    return nothing(title, text && make("p", {}, text), stays && make("p", {}, "The icons below are those found before."),
       make("div", { className: "ways" }, ways.map(([textContent, onclick]) => make("button", { className: "button", textContent, onclick }))));
   }
 
@@ -96,8 +99,8 @@ export class Remarks {
   #framed(hits, located) {
     const isChosen = located && this.state.frame !== null;
     if (hits.length) return isChosen ? [this.line("about", link("Search with this part of the picture", () => this.pictures.part(located)), " for more like it.")] : [];
-    return [make("div", { className: "nothing" }, make("h2", { textContent: `No name for ${subject(this.state)}` }),
-      make("p", { textContent: "No icon here looks like it." }), this.#causes())];
+    return [nothing(`No name for ${subject(this.state)}`,
+      make("p", {}, "No icon here looks like it."), this.#causes())];
   }
 
   #withoutFilters() {

@@ -35,7 +35,7 @@ export class Search {
     const folded = this.state && this.folds(this.state) !== this.folds(state);
     this.state = state;
     const starts = !asks(state) && !browses(state);
-    const asked = `${question(state)} ${state.picture ?? ""} ${state.collection ?? ""} ${state.screen ?? ""} ${state.frame ?? ""} ${starts && this.showsAll}`;
+    const asked = JSON.stringify([`${question(state)}`, state.picture, state.collection, state.screen, state.frame, starts && this.showsAll]);
     if (asked === this.asked && !folded) return;
     this.asked = asked;
     this.asking?.abort();
@@ -97,9 +97,9 @@ export class Search {
   #show(answer, { k, offset }) {
     const { hits, n_found: nFound, is_more: isMore, read_as: readAs } = answer;
     const { state } = this;
-    const hasPlaces = !isMore && !this.folds(state) && !isAmong(state) && state.screen === null;
-    Object.assign(this, { answer });
-    this.grid.show(hits, { fold: this.folds(state), total: hasPlaces ? Math.max(nFound, hits.length) : null, from: offset, isRanked: asks(state) && state.sort === "relevance" });
+    const hasPlaces = !isMore && !this.folds(state) && state.collection === null && state.screen === null;
+    this.answer = answer;
+    this.grid.show(hits, { fold: this.folds(state), total: hasPlaces ? Math.max(nFound, hits.length) : null, from: offset });
     this.#count(hits.length < k);
     const isByName = !asks(state) && (state.sort === "name" || (state.sort === "relevance" && state.set.length === 1));
     this.rail.show(hasPlaces && isByName ? nFound : 0);
@@ -140,7 +140,7 @@ export class Search {
     const { state, answer: { n_found: nFound } } = this;
     if (state.set.length !== 1) return number;
     const { title, count } = this.describe(state.set[0]);
-    const isWhole = !state.flat && Object.keys(Object.fromEntries(question({ ...state, set: [], sort: "relevance" }))).length === 0;
+    const isWhole = !state.flat && question({ ...state, set: [], sort: "relevance" }).size === 0;
     return `${isWhole ? count(nFound) : number} in ${title}`;
   }
 
@@ -212,7 +212,7 @@ export class Search {
 
   #busy(is) {
     find("#progress").classList.toggle("busy", is);
-    find("#found").setAttribute("aria-busy", String(is));
+    find("#found").ariaBusy = is;
   }
 
   /** Nothing is asked. */

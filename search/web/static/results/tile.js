@@ -1,6 +1,6 @@
 // What does one icon look like in a list? A framed picture; with its name and set it is a tile.
 
-import { find, make, plural, symbol } from "../elements.js";
+import { find, listen, make, plural, setTitle, symbol } from "../elements.js";
 import { showAlone, showPicture } from "./pictures.js";
 import { watchInk } from "../view/surface.js";
 
@@ -11,8 +11,8 @@ export function frame(icon, { lazy = true, px } = {}) {
   const framed = make("span", { className: "picture waiting" }, image);
   if (icon.coloured !== null) framed.dataset.ink = icon.coloured ? "colour" : "dark"; // until its pixels are seen
   if (!icon.svg_url) framed.dataset.bitmap = "";
-  image.addEventListener("load", () => framed.classList.remove("waiting"));
-  image.addEventListener("error", () => { framed.classList.remove("waiting"); framed.classList.add("gone"); }, { once: true });
+  listen(image, "load", () => framed.classList.remove("waiting"));
+  listen(image, "error", () => { framed.classList.remove("waiting"); framed.classList.add("gone"); }, { once: true });
   watchInk(framed, image, icon, { blank: () => showAlone(image, icon) });
   showPicture(image, icon);
   return framed;
@@ -38,7 +38,7 @@ function shortened(name) {
   return text;
 }
 
-const setOf = (hit) => (hit.set_title || hit.set).replace(/ Icons?$/, ""); // all of them are
+const setOf = (hit) => setTitle(hit).replace(/ Icons?$/, ""); // all of them are
 
 /** Of several variants: what a set gives to all (`baseline-`) stands back; where the name is long, that of a style (`-outline-rounded`), too. */
 function called({ name, words, n_variants: n }) {
@@ -59,7 +59,7 @@ export function tile(hit, { stack = null, isKept }) {
   const cell = make("li", { className: "cell" },
     make("button", { className: "tile", tabIndex: -1, "data-id": hit.id, title: [hit.key, hit.style].filter(Boolean).join(" · ") },
       frame(hit),
-      make("span", { className: "name", textContent: isWhole ? name : shortened(name), "data-long": isWhole ? null : "" }),
+      make("span", { className: "name", "data-long": isWhole ? null : "" }, isWhole ? name : shortened(name)),
       make("span", { className: "hidden unseen" })));
   cell.drawn = drawnOf(hit);
   restack(cell, hit, stack);
@@ -78,13 +78,12 @@ export function restack(cell, hit, stack) {
   cell.classList.toggle("stack", stack?.isOpen === false || (!stack && hit.n_variants > 1));
   cell.classList.toggle("unfolded", stack?.isOpen === true);
   find(".set", cell)?.remove();
-  if (!stack?.isFirst) find(".name", cell).after(make("span", { className: "set", textContent: hit.n_variants > 1 ? `${hit.n_variants} in ${setOf(hit)}` : setOf(hit) }));
+  if (!stack?.isFirst) find(".name", cell).after(make("span", { className: "set" }, hit.n_variants > 1 ? `${hit.n_variants} in ${setOf(hit)}` : setOf(hit)));
   const before = find(".unfold", cell);
   const button = stack?.isFirst ? unfold(hit, stack) : null;
   const hadFocus = before === document.activeElement;
-  if (before && button) before.replaceWith(button);
-  else if (button) find(".tile", cell).after(button);
-  else before?.remove();
+  before?.remove();
+  if (button) find(".tile", cell).after(button);
   if (hadFocus) button?.focus();
   return true;
 }
@@ -93,7 +92,7 @@ function unfold(hit, { n, isOpen }) {
   return make("button", {
     className: "unfold", tabIndex: -1, "aria-expanded": String(isOpen),
     "aria-label": `${hit.name} in ${plural(n, "set")}`, title: `${isOpen ? "Fold" : "Unfold"} (O)`,
-  }, make("span", { textContent: isOpen ? setOf(hit) : `in ${plural(n, "set")}` }));
+  }, make("span", {}, isOpen ? setOf(hit) : `in ${plural(n, "set")}`));
 }
 
 /** Say on a tile whether its icon is kept. */

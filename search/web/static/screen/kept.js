@@ -94,24 +94,19 @@ async function ask(picture, state) {
   return answer;
 }
 
-/** Icons that have a name, each with the hit that comes first. */
-const withNames = ({ icons }) => icons.filter(({ hits }) => hits.length);
-
 /** Whether a name is one to rely on. */
 export const isSure = ({ hits }) => hits.length > 0 && hits[0].score >= SURE;
 
 /** Whether a picture was judged to show one icon, and nobody says otherwise. */
 export const isOneIcon = (number, answer) => answer?.kind === "icon" && kept.get(number)?.as === null;
 
-const aborted = (signal) => new Promise((_, reject) => { signal.addEventListener("abort", () => reject(signal.reason), { once: true }); });
-
 /** The hits of the icon that is chosen, else the first hit of each, as an answer of the server. */
 export async function hitsOf(state, { signal }) {
   const answer = await located(state);
   signal.throwIfAborted();
-  if (isOneIcon(state.screen, answer)) await aborted(signal); // it is searched with instead, in a moment
+  if (isOneIcon(state.screen, answer)) await new Promise((_, reject) => { signal.addEventListener("abort", () => reject(signal.reason)); }); // it is searched with instead, in a moment
   const chosen = state.frame === null ? null : answer?.icons[state.frame];
-  const hits = chosen ? chosen.hits : distinct(answer ? withNames(answer) : []);
+  const hits = chosen ? chosen.hits : distinct(answer?.icons ?? []);
   return { hits, located: answer, n_found: hits.length };
 }
 
@@ -127,4 +122,4 @@ export function partOf(number, { icons, width }, at) {
 }
 
 /** The first hits of some icons, each once. */
-export const distinct = (icons) => [...new Map(icons.map(({ hits: [hit] }) => [hit.id, hit])).values()];
+export const distinct = (icons) => [...new Map(icons.flatMap(({ hits: [hit] }) => (hit ? [[hit.id, hit]] : []))).values()];

@@ -1,12 +1,12 @@
 // How is a picture shown with its icons framed? Scaled to fit, larger if wished; a button over each icon, arrow keys walk among them.
 
-import { find, make, symbol } from "../elements.js";
+import { find, iconButton, isCommand, listen, make, placeBy, setTitle } from "../elements.js";
 import { sidesOf } from "../picture/picture.js";
 import { isSure } from "./kept.js";
 
 const ZOOMS = [1, 1.5, 2, 3, 4, 6]; // times what fits
 const LARGEST = 2; // times its own size: a small picture is not blown up further
-const EDGE = 0.15; // of the width: nearer to a side a label is set beside it
+const EDGE = 0.15; // of the picture: nearer to a side a label is set beside it
 const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 export class Stage {
@@ -25,18 +25,18 @@ export class Stage {
   }
 
   #zoomer(drawing, name, step) {
-    return make("button", { title: `${name} (${step > 0 ? "+" : "−"})`, "aria-label": name, onclick: () => this.#zoom(step) }, symbol(drawing));
+    return iconButton(drawing, name, () => this.#zoom(step), { className: "", title: `${name} (${step > 0 ? "+" : "−"})` });
   }
 
   #listen() {
-    this.shot.addEventListener("click", (event) => {
+    listen(this.shot, "click", (event) => {
       const button = event.target.closest(".found-icon");
       this.choose(button ? Number(button.dataset.at) : null, { byKey: Boolean(button) && event.detail === 0 });
     });
-    for (const kind of ["pointerover", "focusin"]) this.frames.addEventListener(kind, (event) => this.#pointed(event.target.closest(".found-icon")));
-    for (const kind of ["pointerleave", "focusout"]) this.frames.addEventListener(kind, () => this.#pointed(null));
-    this.frames.addEventListener("keydown", (event) => this.#key(event));
-    this.around.addEventListener("wheel", (event) => {
+    listen(this.frames, "pointerover focusin", (event) => this.#pointed(event.target.closest(".found-icon")));
+    listen(this.frames, "pointerleave focusout", () => this.#pointed(null));
+    listen(this.frames, "keydown", (event) => this.#key(event));
+    listen(this.around, "wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
       this.#zoom(event.deltaY < 0 ? 1 : -1, event);
@@ -67,19 +67,14 @@ export class Stage {
   #button(icon, at) {
     const { left, top, right, bottom } = this.icons[at];
     const button = make("button", { className: "found-icon", tabIndex: at ? -1 : 0, "data-at": at, "aria-label": labelOf(icon, at), "aria-pressed": "false" });
-    const place = { left, top, width: right - left, height: bottom - top };
-    for (const [name, share] of Object.entries(place)) button.style.setProperty(name, `${100 * share}%`);
+    placeBy(button, { left, top, width: right - left, height: bottom - top });
     button.toggleAttribute("data-unsure", !isSure(icon));
     return button;
   }
 
   /** Say which icon is chosen, and bring it into sight where the picture is larger than its place. */
   show(at) {
-    for (const button of this.buttons) button.setAttribute("aria-pressed", String(Number(button.dataset.at) === at));
-    const button = this.buttons[at];
-    if (!button) return;
-    this.#rove(button);
-    this.#reveal(button);
+    showChosen(this.buttons, at, this.around);
   }
 
   focus(at) {
@@ -87,24 +82,11 @@ export class Stage {
   }
 
   /** Point at an icon from elsewhere. */
-  hint(at) {
-    for (const button of this.buttons) button.toggleAttribute("data-pointed", Number(button.dataset.at) === at);
-  }
-
-  #rove(button) {
-    for (const other of this.buttons) other.tabIndex = other === button ? 0 : -1;
-  }
-
-  #reveal(button) {
-    const [around, box] = [this.around, button.getBoundingClientRect()];
-    const place = around.getBoundingClientRect();
-    if (box.left >= place.left && box.right <= place.right && box.top >= place.top && box.bottom <= place.bottom) return;
-    around.scrollBy({ left: (box.left + box.right - place.left - place.right) / 2, top: (box.top + box.bottom - place.top - place.bottom) / 2 });
-  }
+  hint = (at) => hint(this.buttons, at);
 
   #pointed(button) {
     const at = button ? Number(button.dataset.at) : null;
-    if (button && document.activeElement === button) this.#rove(button);
+    if (document.activeElement === button) rove(this.buttons, button);
     this.label.hidden = !button;
     if (button) this.#tell(button, this.icons[at]);
     this.point(at);
@@ -112,15 +94,16 @@ export class Stage {
 
   #tell(button, { left, right, top, bottom }) {
     const middle = (left + right) / 2;
-    this.label.textContent = button.getAttribute("aria-label").replace(/^\d+: /, "");
-    this.label.dataset.side = middle < EDGE ? "left" : middle > 1 - EDGE ? "right" : "middle";
-    this.label.toggleAttribute("data-above", bottom > 0.85);
-    this.label.style.setProperty("left", `${100 * (middle < EDGE ? left : middle > 1 - EDGE ? right : middle)}%`);
-    this.label.style.setProperty("top", `${100 * (bottom > 0.85 ? top : bottom)}%`);
+    const side = middle < EDGE ? "left" : middle > 1 - EDGE ? "right" : "middle";
+    const isLow = bottom > 1 - EDGE;
+    this.label.textContent = button.ariaLabel.replace(/^\d+: /, "");
+    this.label.dataset.side = side;
+    this.label.toggleAttribute("data-above", isLow);
+    placeBy(this.label, { left: { left, middle, right }[side], top: isLow ? top : bottom });
   }
 
   #key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isCommand(event)) return;
     const at = this.buttons.indexOf(event.target.closest(".found-icon"));
     if (at < 0) return;
     const goal = event.key in WAYS ? this.#next(at, WAYS[event.key]) : { Home: 0, End: this.buttons.length - 1 }[event.key];
@@ -128,7 +111,7 @@ export class Stage {
     else if (goal === undefined) return;
     else this.buttons[goal]?.focus({ preventScroll: true });
     event.preventDefault();
-    this.#reveal(document.activeElement);
+    reveal(document.activeElement, this.around);
   }
 
   /** The nearest icon in a direction; what lies aside counts double. */
@@ -157,7 +140,7 @@ export class Stage {
     const [toLeft, toTop] = [(around.scrollLeft + x) * times - x, (around.scrollTop + y) * times - y];
     this.#fit();
     around.scrollTo(toLeft, toTop);
-    if (chosen && clientX === undefined) this.#reveal(chosen);
+    if (chosen && clientX === undefined) reveal(chosen, this.around);
   }
 
   /** As large as there is room for, times what was asked for. */
@@ -175,8 +158,30 @@ export class Stage {
   }
 }
 
+/** Say which of some buttons, one an icon, is chosen; it is brought into sight in the place that they scroll in. */
+export function showChosen(buttons, at, around) {
+  buttons.forEach((button, n) => { button.ariaPressed = n === at; });
+  if (!buttons[at]) return;
+  rove(buttons, buttons[at]);
+  reveal(buttons[at], around);
+}
+
+/** Say which is pointed at elsewhere. */
+export const hint = (buttons, at) => buttons.forEach((button, n) => button.toggleAttribute("data-pointed", n === at));
+
+/** Let Tab reach one of them. */
+export function rove(buttons, one) {
+  if (one) for (const button of buttons) button.tabIndex = button === one ? 0 : -1;
+}
+
+function reveal(element, around) {
+  const [box, place] = [element.getBoundingClientRect(), around.getBoundingClientRect()];
+  if (box.left >= place.left && box.right <= place.right && box.top >= place.top && box.bottom <= place.bottom) return;
+  around.scrollBy({ left: (box.left + box.right - place.left - place.right) / 2, top: (box.top + box.bottom - place.top - place.bottom) / 2 });
+}
+
 /** What an icon of a picture is called, for those who hear it. */
 export function labelOf(icon, at) {
   const [hit] = icon.hits;
-  return `${at + 1}: ${hit ? `${hit.name}, ${hit.set_title || hit.set}${isSure(icon) ? "" : ", not sure"}` : "no name found"}`;
+  return `${at + 1}: ${hit ? `${hit.name}, ${setTitle(hit)}${isSure(icon) ? "" : ", not sure"}` : "no name found"}`;
 }

@@ -55,7 +55,7 @@ export class ScreenView {
     this.root.dataset.is = what;
     this.names.hidden = what === "none" || what === "failed" || what === "gone";
     this.none.hidden = what !== "none" && what !== "gone";
-    this.root.setAttribute("aria-busy", String(what === "waiting"));
+    this.root.ariaBusy = what === "waiting";
   }
 
   #wait() {
@@ -103,8 +103,8 @@ export class ScreenView {
   /** Nothing in it looks like an icon: a person may know better. */
   #offer() {
     this.#is("none");
-    this.none.replaceChildren(make("h2", { textContent: "No icons here" }),
-      make("p", { textContent: "Nothing in this picture looks like the icons of an interface. What you can try:" }),
+    this.none.replaceChildren(make("h2", {}, "No icons here"),
+      make("p", {}, "Nothing in this picture looks like the icons of an interface. What you can try:"),
       make("div", { className: "ways" },
         make("button", { className: "button primary", onclick: () => this.asIcon(this.number) }, symbol("search"), "Search it as one icon"),
         make("button", { className: "button", onclick: () => this.cut(this.number) }, symbol("crop"), "Crop by hand")));
@@ -113,8 +113,8 @@ export class ScreenView {
   /** It was dropped in another browser, or long ago. */
   #gone() {
     this.#is("gone");
-    this.none.replaceChildren(make("h2", { textContent: "This picture is not here any more" }),
-      make("p", { textContent: "Pictures of screens stay in the browser that they were dropped in: no link takes them to another one, and only the last ones are kept. Drop it again." }));
+    this.none.replaceChildren(make("h2", {}, "This picture is not here any more"),
+      make("p", {}, "Pictures of screens stay in the browser that they were dropped in: no link takes them to another one, and only the last ones are kept. Drop it again."));
   }
 
   /** Whoever chooses an icon with the keyboard twice wants its hits. */

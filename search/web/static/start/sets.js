@@ -23,7 +23,7 @@ export class Sets {
     this.near = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting).forEach(({ target }) => this.#draw(target)), { rootMargin: NEAR });
     this.box = make("input", { type: "search", id: "find-set", placeholder: "Find a set", "aria-label": "Find a set", autocomplete: "off", oninput: () => this.#list() });
     this.groups = make("div", { className: "groups" });
-    root.replaceChildren(make("div", { className: "sets-head" }, make("h2", { textContent: "Sets" }), this.box), this.groups);
+    root.replaceChildren(make("div", { className: "sets-head" }, make("h2", {}, "Sets"), this.box), this.groups);
   }
 
   show(cards) {
@@ -36,7 +36,7 @@ export class Sets {
   describe = (key) => {
     const card = this.cards.find((one) => one.key === key);
     if (!card) return { title: key, facts: null, count: (names) => plural(names, "icon") };
-    const facts = [card.licence ?? "Licence unknown", FAMILY_NAMES[card.licence_family]?.toLowerCase(), card.styles.slice(0, 3).join(", "), card.author && `by ${card.author}`, card.version];
+    const facts = [card.licence ?? "Licence unknown", card.licence && FAMILY_NAMES[card.licence_family]?.toLowerCase(), card.styles.slice(0, 3).join(", "), card.author && `by ${card.author}`, card.version];
     return { title: card.title, facts: facts.filter(Boolean).join(" · "), count: (names) => counted(names, card.n) };
   };
 
@@ -53,9 +53,9 @@ export class Sets {
     const made = this.made ?? new Map(); // a card that stays keeps its pictures
     this.made = new Map();
     const rows = groups.map(([title, cards]) => make("section", { className: "set-group" },
-      make("h3", {}, title, " ", make("span", { className: "count", textContent: cards.length.toLocaleString("en") })),
+      make("h3", {}, title, " ", make("span", { className: "count" }, cards.length.toLocaleString("en"))),
       make("ul", { role: "list" }, cards.map((card) => this.#card(card, `${title} ${card.key}`, made)))));
-    if (!rows.length) rows.push(make("p", { className: "none", textContent: `No set is called “${this.box.value.trim()}”.` }));
+    if (!rows.length) rows.push(make("p", { className: "none" }, `No set is called “${this.box.value.trim()}”.`));
     this.groups.replaceChildren(...rows);
     for (const item of this.groups.querySelectorAll("li:not([data-drawn])")) this.near.observe(item);
   }
@@ -73,7 +73,7 @@ export class Sets {
   #card(card, name, made) {
     const item = made.get(name) ?? this.#make(card);
     this.made.set(name, item);
-    find(".pin", item).setAttribute("aria-pressed", String(pinned().includes(card.key)));
+    find(".pin", item).ariaPressed = pinned().includes(card.key);
     return item;
   }
 
@@ -87,15 +87,15 @@ export class Sets {
     const item = make("li", { className: "set-card" },
       make("a", { href: `?set=${encodeURIComponent(key)}`, onclick: open },
         make("span", { className: "mosaic", "aria-hidden": "true" }, Array.from({ length: SAMPLED }, () => make("span", { className: "picture waiting" }))),
-        make("span", { className: "title", textContent: title }),
-        make("span", { className: "facts" }, make("span", { className: "count", textContent: plural(n, "icon") }), make("span", { textContent: [licence ?? "licence unknown", styles[0]].filter(Boolean).join(" · ") }))),
+        make("span", { className: "title" }, title),
+        make("span", { className: "facts" }, make("span", { className: "count" }, plural(n, "icon")), make("span", {}, [licence ?? "licence unknown", styles[0]].filter(Boolean).join(" · ")))),
       make("button", { className: "pin", "aria-label": `Pin ${title}`, title: "Pin: show it first", onclick: ({ currentTarget }) => this.#pin(key, currentTarget) }, symbol("pin")));
     item.card = card;
     return item;
   }
 
   #pin(key, button) {
-    pin(key, button.getAttribute("aria-pressed") !== "true");
+    pin(key, button.ariaPressed !== "true");
     this.made.clear(); // its group is another
     this.#list();
     find(`a[href="?set=${CSS.escape(encodeURIComponent(key))}"]`, this.groups)?.closest("li").querySelector(".pin").focus();

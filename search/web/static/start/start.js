@@ -1,7 +1,7 @@
 // What is seen before anything is asked? What was done here before, what one may ask for, and all sets.
 
 import { health, labels, search, sets } from "../api.js";
-import { find, make, plural, symbol, whenIdle } from "../elements.js";
+import { find, listen, make, plural, setTitle, symbol, whenIdle } from "../elements.js";
 import { frame } from "../results/tile.js";
 import { cleared } from "../state.js";
 import { forget, forgetOpened, openedIcons, searches } from "./memory.js";
@@ -15,7 +15,7 @@ export class Start {
   constructor(root, { ask, open, browse }) {
     Object.assign(this, { root, ask, open, isTried: false, library: { icons: null, sets: 0 } });
     this.sets = new Sets(find("#sets", root), { browse });
-    find("#forget").addEventListener("click", () => { forget(); this.refresh(); find("#words").focus(); });
+    listen(find("#forget"), "click", () => { forget(); this.refresh(); find("#words").focus(); });
   }
 
   /** Learn what the library holds. Returns the labels of its icons, and whether it is so small that all of it is shown. */
@@ -24,7 +24,7 @@ export class Start {
     const facets = known.value ?? {};
     this.library = { icons: counted.value?.icons ?? null, sets: facets.set?.length ?? 0 };
     const { icons, sets: n } = this.library;
-    if (icons !== null) find("#library").replaceChildren(make("strong", { textContent: plural(icons, "icon") }), n === 1 ? ` of ${facets.set[0].title}` : n ? ` in ${plural(n, "set")}` : "");
+    if (icons !== null) find("#library").replaceChildren(make("strong", {}, plural(icons, "icon")), n === 1 ? ` of ${facets.set[0].title}` : n ? ` in ${plural(n, "set")}` : "");
     return { facets, isSmall: icons !== null && icons > 0 && (icons <= SMALL || n === 1) };
   }
 
@@ -49,10 +49,10 @@ export class Start {
   }
 
   #icon(icon) {
-    const label = `${icon.name}, ${icon.set_title || icon.set}`;
+    const label = `${icon.name}, ${setTitle(icon)}`;
     const framed = frame(icon, { px: 24 });
     const item = make("li", {}, make("button", { className: "recent", title: label, "aria-label": label, onclick: () => this.open(icon) }, framed));
-    find("img", framed).addEventListener("error", () => { forgetOpened(icon); item.remove(); }, { once: true });
+    listen(find("img", framed), "error", () => { forgetOpened(icon); item.remove(); }, { once: true });
     return item;
   }
 

@@ -1,6 +1,6 @@
 // Which collections are there? Icons under a name, kept in this browser; and as files, which `icons export` reads, too.
 
-import { kept, read, write } from "./store.js";
+import { kept, readList, whenStored, write } from "./store.js";
 
 const PLACE = "icons.collections";
 const STARS = "icons.starred"; // where older pages had a list more: it becomes a collection
@@ -19,14 +19,10 @@ class Collections extends EventTarget {
   constructor() {
     super();
     this.#load();
-    const stars = read(STARS);
-    if (Array.isArray(stars) && stars.some(kept) && this.#all.length < MOST) this.add("Starred", stars);
-    if (stars) localStorage.removeItem(STARS);
-    addEventListener("storage", (event) => {
-      if (event.key !== PLACE && event.key !== null) return;
-      this.#load();
-      this.dispatchEvent(new Event("change"));
-    });
+    const stars = readList(STARS);
+    if (stars.some(kept) && this.#all.length < MOST) this.add("Starred", stars);
+    if (stars.length) localStorage.removeItem(STARS);
+    whenStored(PLACE, () => { this.#load(); this.dispatchEvent(new Event("change")); });
   }
 
   all = () => this.#all;
@@ -58,9 +54,8 @@ class Collections extends EventTarget {
   }
 
   #load() {
-    const stored = read(PLACE);
     const sound = (one) => named(one?.name) && Array.isArray(one.icons);
-    this.#all = (Array.isArray(stored) ? stored : []).filter(sound).slice(0, MOST)
+    this.#all = readList(PLACE).filter(sound).slice(0, MOST)
       .map(({ name, icons }) => ({ name: named(name), icons: icons.slice(0, MOST_ICONS).map(kept).filter(Boolean) }));
   }
 

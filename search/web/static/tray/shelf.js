@@ -1,9 +1,9 @@
 // Where are the icons that were kept? A dialog that lists them: to open, rename, take along as a file, or delete.
 
 import { summedUp } from "../detail/licences.js";
-import { find, head, make, plural, say, symbol } from "../elements.js";
+import { find, iconButton, listen, make, openDialog, OPENS_MENU, plural, say, symbol } from "../elements.js";
 import { openMenu } from "../menu.js";
-import { frame } from "../results/grid.js";
+import { frame } from "../results/tile.js";
 import { collections, fromFile, toFile } from "./collections.js";
 import { fileName, save } from "./exporting.js";
 import { askName } from "./naming.js";
@@ -14,7 +14,6 @@ const SHOWN = 6;
 
 /** Show them; `open(name)` shows the icons of one. */
 export function showShelf({ open }) {
-  const dialog = make("dialog", { id: "shelf", "aria-labelledby": "shelf-title" });
   const file = make("input", { type: "file", accept: ".json,.txt,application/json,text/plain", hidden: true, "aria-label": "File of a collection" });
   const list = make("ul", { role: "list" });
   const leave = (name) => { dialog.close(); open(name); };
@@ -23,34 +22,30 @@ export function showShelf({ open }) {
     list.replaceChildren(...(chosen.size ? [keptRow(leave)] : []), ...all.map((one) => row(one, leave)),
       ...(chosen.size || all.length ? [] : [empty()]));
   };
-  file.addEventListener("change", async () => { for (const one of file.files) await take(one); file.value = ""; });
-  dialog.append(
-    head("shelf-title", "Kept icons", () => dialog.close()),
-    list,
-    make("div", { className: "foot" }, make("p", { className: "aside", textContent: "Kept in this browser. A file takes a collection to another one, or to icons export." }),
-      make("button", { className: "button", onclick: () => file.click() }, symbol("upload"), "Read a file"), file));
+  listen(file, "change", async () => { for (const one of file.files) await take(one); file.value = ""; });
+  const foot = make("div", { className: "foot" }, make("p", { className: "aside" }, "Kept in this browser. A file takes a collection to another one, or to icons export."),
+    make("button", { className: "button", onclick: () => file.click() }, symbol("upload"), "Read a file"), file);
   const places = [collections, chosen];
-  for (const place of places) place.addEventListener("change", fill);
-  dialog.addEventListener("close", () => { for (const place of places) place.removeEventListener("change", fill); dialog.remove(); });
+  for (const place of places) listen(place, "change", fill);
   fill();
-  document.body.append(dialog);
-  dialog.showModal();
+  const closed = () => { for (const place of places) place.removeEventListener("change", fill); };
+  const dialog = openDialog("shelf", "Kept icons", { closed, content: [list, foot] });
   find("ul button, .foot button", dialog).focus();
 }
 
-const empty = () => make("li", { className: "empty" }, symbol("folder"), make("p", { textContent: "Nothing here yet. Keep an icon with the check mark on its tile, and save several as a collection." }));
+const empty = () => make("li", { className: "empty" }, symbol("folder"), make("p", {}, "Nothing here yet. Keep an icon with the check mark on its tile, and save several as a collection."));
 
 const mosaic = (icons) => make("span", { className: "peek", "aria-hidden": "true" }, icons.filter(({ id }) => id !== null).slice(0, SHOWN).map((icon) => frame(icon, { lazy: false, px: 22 })));
 
 const opening = (title, icons, leave, drawing) => make("button", { className: "row", onclick: leave },
-  make("span", { className: "what" }, make("strong", {}, drawing && symbol(drawing), title), make("small", { textContent: `${plural(icons.length, "icon")}${described(icons)}` })), mosaic(icons));
+  make("span", { className: "what" }, make("strong", {}, drawing && symbol(drawing), title), make("small", {}, `${plural(icons.length, "icon")}${described(icons)}`)), mosaic(icons));
 
 /** Of icons that a file named nothing is known but their keys. */
 const described = (icons) => (icons.every(({ id }) => id !== null) && icons.length ? ` · ${summedUp(icons)}` : "");
 
 const keptRow = (leave) => make("li", {}, opening("Kept", chosen.all(), () => leave(KEPT), "check"), more("Kept", [
-  { title: "Save as collection", symbol: "folder-plus", act: () => saveKept() },
-  { title: "Clear", symbol: "trash-2", act: () => clearKept() },
+  { title: "Save as collection", symbol: "folder-plus", act: saveKept },
+  { title: "Clear", symbol: "trash-2", act: clearKept },
 ]));
 
 /** Let go of all kept icons; it can be undone. */
@@ -81,8 +76,7 @@ const row = (one, leave) => make("li", {}, opening(one.name, one.icons, () => le
 ]));
 
 function more(name, items) {
-  const button = make("button", { className: "quiet", "aria-label": `More for ${name}`, title: "More", "aria-haspopup": "menu", "aria-expanded": "false" }, symbol("ellipsis"));
-  button.addEventListener("click", () => openMenu(button, { label: name, items }));
+  const button = iconButton("ellipsis", `More for ${name}`, () => openMenu(button, { label: name, items }), OPENS_MENU);
   return button;
 }
 

@@ -1,6 +1,6 @@
 // Which icons are kept? In the browser, the same in all of its tabs.
 
-import { say } from "../elements.js";
+import { listen, say } from "../elements.js";
 
 const MOST = 500; // icons of one list, as many as the server writes at once; of 5 MB that a browser keeps they take 0.2
 const KEY = /^[^\s:][^:]{0,199}:\S.{0,299}$/u; // "lucide:bell"
@@ -31,6 +31,27 @@ export function read(name) {
   }
 }
 
+/** A list that the browser keeps; an empty one where it keeps none. */
+export function readList(name) {
+  const stored = read(name);
+  return Array.isArray(stored) ? stored : [];
+}
+
+const LONGEST = 80; // characters of a text that is worth to be kept
+
+/** Short texts that the browser keeps, the last one first. */
+export const texts = (name, most) => readList(name).filter((one) => typeof one === "string" && one && one.length <= LONGEST).slice(0, most);
+
+/** Put a text before the others; those that are the same go. */
+export function putFirst(name, text, most, isSame = (other) => other === text) {
+  if (text && text.length <= LONGEST) write(name, [text, ...texts(name, most).filter((other) => !isSame(other))].slice(0, most));
+}
+
+/** Call back when another tab changes what is kept under a name, or clears all of it. */
+export function whenStored(name, changed) {
+  listen(window, "storage", ({ key }) => { if (key === name || key === null) changed(); });
+}
+
 let isSaid = false;
 
 /** Say once that the browser has no place. */
@@ -59,11 +80,7 @@ export class IconList extends EventTarget {
     super();
     this.#place = place;
     this.#load();
-    addEventListener("storage", (event) => {
-      if (event.key !== place && event.key !== null) return; // null: all of it was cleared
-      this.#load();
-      this.dispatchEvent(new Event("change"));
-    });
+    whenStored(place, () => { this.#load(); this.dispatchEvent(new Event("change")); });
   }
 
   get size() {
@@ -104,14 +121,16 @@ export class IconList extends EventTarget {
 
   /** Other icons in place of all these: to undo, or to open a collection. */
   replace(hits) {
-    this.#icons = new Map(hits.map(kept).filter(Boolean).slice(0, MOST).map((icon) => [icon.key, icon]));
+    this.#put(hits);
     this.#save();
   }
 
   #load() {
-    const stored = read(this.#place);
-    const icons = (Array.isArray(stored) ? stored : []).slice(0, MOST).map(kept).filter(Boolean);
-    this.#icons = new Map(icons.map((icon) => [icon.key, icon]));
+    this.#put(readList(this.#place));
+  }
+
+  #put(hits) {
+    this.#icons = new Map(hits.map(kept).filter(Boolean).slice(0, MOST).map((icon) => [icon.key, icon]));
   }
 
   #save() {

@@ -1,10 +1,10 @@
 // What is done with the icons that were kept? A bar below the page, there while any are.
 
-import { copyAll, formatsFor, prefer, preferred } from "../detail/copying.js";
+import { copy, formatsFor, prefer, preferred } from "../detail/copying.js";
 import { summedUp } from "../detail/licences.js";
-import { announce, make, plural, say, symbol, whenIdle } from "../elements.js";
+import { announce, find, iconButton, listen, make, OPENS_MENU, plural, say, setTitle, symbol, whenIdle } from "../elements.js";
 import { openMenu } from "../menu.js";
-import { frame } from "../results/grid.js";
+import { frame } from "../results/tile.js";
 import { exportAs, ways } from "./exporting.js";
 import { refresh } from "./opened.js";
 import { clearKept, saveKept } from "./shelf.js";
@@ -20,15 +20,15 @@ export class Tray {
     this.more = make("span", { className: "rest" });
     this.count = make("strong");
     this.licences = make("span");
-    const button = (text, drawing, act, extra = {}) => make("button", { className: "act", onclick: act, ...extra }, symbol(drawing), make("span", { textContent: text }));
-    this.export = button("Export", "download", () => this.#export(), { "aria-haspopup": "menu", "aria-expanded": "false" });
-    this.format = make("button", { className: "act next", "aria-label": "Copy all as …", title: "Copy all as …", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => this.#chooseFormat() }, symbol("chevron-down"));
+    const button = (text, drawing, act, extra = {}) => make("button", { className: "act", onclick: act, ...extra }, symbol(drawing), make("span", {}, text));
+    this.export = button("Export", "download", () => this.#export(), OPENS_MENU);
+    this.format = make("button", { className: "act next", "aria-label": "Copy all as …", title: "Copy all as …", ...OPENS_MENU, onclick: () => this.#chooseFormat() }, symbol("chevron-down"));
     bar.replaceChildren(this.list, this.more, make("div", { className: "sum" }, this.count, this.licences),
       make("div", { className: "acts", role: "group", "aria-label": "All kept icons" },
         make("span", { className: "joined" }, button("Copy all", "copy", () => this.#copy(), { className: "act primary" }), this.format),
         this.export, button("Save", "folder-plus", saveKept, { title: "Save as collection", "aria-label": "Save as collection" }),
         button("Clear", "x", clearKept, { className: "act last", title: "Let all go", "aria-label": "Clear" })));
-    chosen.addEventListener("change", () => this.#show());
+    listen(chosen, "change", () => this.#show());
     new ResizeObserver(() => this.#measure()).observe(bar);
     this.#show();
     whenIdle(() => refresh(chosen).catch((error) => say(error.message)));
@@ -48,15 +48,15 @@ export class Tray {
     if (this.n !== icons.length) announce(icons.length ? `${plural(icons.length, "icon")} kept. ${summedUp(icons)}` : "No icon kept");
     this.n = icons.length;
     this.#measure();
-    if (hadFocus && !this.bar.contains(document.activeElement)) (this.list.querySelector("button") ?? document.querySelector("#words")).focus();
+    if (hadFocus && !this.bar.contains(document.activeElement)) (find("button", this.list) ?? find("#words")).focus();
   }
 
   #cell(icon) {
     const isHere = icon.id !== null;
-    const title = isHere ? `${icon.name}, ${icon.set_title || icon.set}` : `${icon.key}, not in this library`;
+    const title = isHere ? `${icon.name}, ${setTitle(icon)}` : `${icon.key}, not in this library`;
     return make("li", {},
       make("button", { className: "tile", title, "aria-label": title, disabled: !isHere, onclick: () => this.open(icon) }, isHere ? frame(icon, { lazy: false, px: 24 }) : make("span", { className: "picture gone" })),
-      make("button", { className: "drop", title: `Leave out ${icon.name}`, "aria-label": `Leave out ${icon.name}`, onclick: () => chosen.remove([icon.key]) }, symbol("x")));
+      iconButton("x", `Leave out ${icon.name}`, () => chosen.remove([icon.key]), { className: "drop" }));
   }
 
   /** How many pictures are out of sight; how much of the page the bar covers. */
@@ -70,7 +70,7 @@ export class Tray {
   }
 
   #copy() {
-    return copyAll(chosen.all(), { look: this.look() });
+    return copy(chosen.all(), { look: this.look() });
   }
 
   async #chooseFormat() {

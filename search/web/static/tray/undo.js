@@ -1,6 +1,6 @@
 // How is something that was taken away brought back? A line with a button, for a while.
 
-import { announce, make } from "../elements.js";
+import { announce, listen, make, modalDialog } from "../elements.js";
 
 const SECONDS = 12;
 let line = null;
@@ -11,13 +11,13 @@ export function offerUndo(text, undo) {
   line?.remove();
   const lost = document.activeElement === document.body || !document.activeElement?.isConnected;
   const back = () => { hide(); undo(); announce("Undone", { afterMs: 0 }); };
-  const button = make("button", { textContent: "Undo", onclick: back });
-  line = make("div", { id: "undo", role: "group", "aria-label": text }, make("span", { textContent: text }), button);
+  const button = make("button", { onclick: back }, "Undo");
+  line = make("div", { id: "undo", role: "group", "aria-label": text }, make("span", {}, text), button);
   line.undo = back;
-  for (const pause of ["pointerenter", "focusin"]) line.addEventListener(pause, () => clearTimeout(timer));
-  for (const go of ["pointerleave", "focusout"]) line.addEventListener(go, start);
-  const dialog = [...document.querySelectorAll("dialog:modal")].at(-1);
-  (dialog ?? document.body).append(line); // what is outside of a modal dialog can't be reached
+  listen(line, "pointerenter focusin", () => clearTimeout(timer));
+  listen(line, "pointerleave focusout", start);
+  const dialog = modalDialog();
+  (dialog ?? document.body).append(line);
   dialog?.addEventListener("close", () => { if (line) document.body.append(line); }, { once: true });
   announce(`${text}. Undo with Control Z`, { afterMs: 0 });
   if (lost) button.focus({ focusVisible: false });
@@ -35,7 +35,7 @@ function hide() {
   line = null;
 }
 
-addEventListener("keydown", (event) => {
+listen(window, "keydown", (event) => {
   if (!line || event.key.toLowerCase() !== "z" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.defaultPrevented) return;
   if (event.target.closest?.("input, textarea, select, #drawing")) return; // they undo their own
   event.preventDefault();

@@ -1,7 +1,7 @@
 // On what ground do icons stand, how large, and can they be seen there? Black on dark is shown turned, as white.
 
 import { pictureOf } from "../api.js";
-import { whenQuiet } from "../elements.js";
+import { listen, whenQuiet } from "../elements.js";
 
 const DENSE = 24; // pixels: pictures up to this size stand close together, without names
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -24,7 +24,7 @@ const linear = (hex) => [1, 3, 5].map((at) => 255 * (parseInt(hex.slice(at, at +
 const luminance = (r, g, b) => (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
 
 /** Call back when the system goes dark or light. */
-export const watchTheme = (changed) => dark.addEventListener("change", changed);
+export const watchTheme = (changed) => listen(dark, "change", changed);
 
 const SIDE = 24; // pixels that are looked at, across
 const inks = new Map();
@@ -65,5 +65,5 @@ export function watchInk(frame, image, icon, { blank }) {
     frame.dataset.ink = ink ?? "dark";
   };
   if (inks.has(address)) note();
-  else image.addEventListener("load", () => (icon.coloured === null ? note() : whenQuiet(note)));
+  else listen(image, "load", () => (icon.coloured === null ? note() : whenQuiet(note)));
 }

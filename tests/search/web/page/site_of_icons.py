@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 
 Open = Callable[..., "Page"]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-LOOKS = {"light": {}, "dark": {"color_scheme": "dark"}, "phone": PHONE}
+ZOOMED = {"viewport": {"width": 640, "height": 430}, "device_scale_factor": 2}
+LOOKS = {
+    "light": {},
+    "dark": {"color_scheme": "dark"},
+    "phone": PHONE,
+    "200 %": ZOOMED,
+    "forced": {"forced_colors": "active"},
+}
 SAMPLES = bundled("samples/lucide-static")
 CHOSEN = (
     *("arrow-left", "arrow-right", "arrow-up", "arrow-down", "undo", "undo-2", "settings", "shopping-cart", "bell-off"),

@@ -57,6 +57,10 @@ def test_a_filter_narrows_shows_its_count_and_goes_away_again(page: "Page") -> N
     page.locator(".chip", has_text="drawn").click()
     expect(page.locator("#grid .set", has_text=re.compile("lucide", re.IGNORECASE)).first).to_be_visible()
     assert "set=" not in page.url
+    page.locator('[data-kind="licence"]').click()
+    shows(page, {"#menu .option": re.compile("Commercial use without attribution")})
+    texts = page.locator("#menu .option span:first-of-type")
+    assert texts.evaluate_all("all => all.every(one => one.scrollWidth <= one.clientWidth)")
 
 
 def test_filters_that_leave_nothing_are_named_with_a_cross_each_and_an_unknown_set_with_near_ones(

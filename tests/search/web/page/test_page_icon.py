@@ -169,10 +169,9 @@ def test_a_long_press_begins_to_keep_and_taps_go_on(open_page: Open) -> None:
 
 TILES = """async () => {
   const { tile } = await import("/static/results/tile.js");
-  const { spread } = await import("/static/results/grid.js");
   const common = { id: 1, n_also: 0, svg_url: null, png_url: "static/icon.svg", coloured: false };
-  const hit = (set, name, { score = 1, words = name.replaceAll("-", " "), n = 1 } = {}) => (
-    { ...common, key: `${set}:${name}`, name, words, set, score, n_variants: n });
+  const hit = (set, name, { words = name.replaceAll("-", " "), n = 1 } = {}) => (
+    { ...common, key: `${set}:${name}`, name, words, set, n_variants: n });
   const long = "accessibility-checkmark-20";
   const plain = [long, "device-mobile-speaker", "cart-plus"].map((name) => hit("Font Awesome 6 Solid", name));
   const styles = [hit("Material", "baseline-home", { words: "home", n: 6 })];
@@ -181,25 +180,18 @@ TILES = """async () => {
   document.querySelector("#grid").append(...cells);
   const texts = cells.flatMap((cell) => [...cell.querySelectorAll(".name, .set")]);
   const [cut, ...others] = cells.map((cell) => cell.querySelector(".name").textContent);
-  const scores = { a: [0.9, 0.9, 0.9, 0.9, 0.9, 0.84, 0.84], b: [0.85, 0.5] };
-  const hits = Object.entries(scores).flatMap(([set, all]) => all.map((score, n) => hit(set, set + n, { score })));
-  hits.sort((one, other) => other.score - one.score);
-  const setsOf = (some) => some.map(({ set }) => set).join("");
   const are_whole = texts.every((text) => text.scrollHeight <= text.clientHeight + 1);
-  return { is_cut: /^acc.*….*-20$/.test(cut), others, are_whole, ranked: setsOf(hits), spread: setsOf(spread(hits)) };
+  return { is_cut: /^acc.*….*-20$/.test(cut), others, are_whole };
 }"""
 
 
-def test_names_and_sets_are_whole_on_tiles_and_no_set_fills_a_row_where_others_are_as_good(open_page: Open) -> None:
+def test_names_and_sets_are_whole_on_tiles(open_page: Open) -> None:
     page = open_page("/?q=arrow")
     shows(page, {"#grid .name": True})
     assert page.evaluate(TILES) == {
-        **{
-            "is_cut": True,
-            "others": ["device-mobile-speaker", "cart-plus", "home", "shopping-cart"],
-            "are_whole": True,
-        },
-        **{"ranked": "aaaaabaab", "spread": "aaabaaaab"},
+        "is_cut": True,
+        "others": ["device-mobile-speaker", "cart-plus", "home", "shopping-cart"],
+        "are_whole": True,
     }
 
 

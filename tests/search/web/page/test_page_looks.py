@@ -153,6 +153,15 @@ def test_on_a_phone_the_panel_covers_the_page_and_buttons_are_large_enough_for_f
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 640, 720])
+def test_what_sorts_and_what_keeps_stand_side_by_side_in_narrow_windows(open_page: Open, width: int) -> None:
+    page = open_page("/?q=arrow", viewport={"width": width, "height": 450})
+    shows(page, {"#fold": True, "#summary": re.compile("arrow")})
+    sort, keep = (page.locator(part).bounding_box() for part in ("#sort", "#select"))
+    assert abs(sort["y"] - keep["y"]) < 8 and keep["x"] > sort["x"]
+
+
+@pytest.mark.slow
 def test_tiles_do_not_move_when_their_pictures_arrive_nor_for_those_who_asked_for_calm(open_page: Open) -> None:
     page = open_page("/?q=arrow", reduced_motion="reduce")
     shows(page, {"#grid button.tile": True})

@@ -69,6 +69,8 @@ def test_all_are_copied_in_the_format_that_is_remembered(page: "Page") -> None:
 def test_kept_icons_are_exported_with_their_licences(page: "Page") -> None:
     choose(page, "heart", "tulip")
     click(page, "Export")
+    menu, bar = (page.locator(part).bounding_box() for part in ("#choices", "#tray .acts"))
+    assert menu["y"] + menu["height"] <= bar["y"]
     with page.expect_download() as download:
         page.get_by_role("menuitem", name="Web font").click()
     with zipfile.ZipFile(download.value.path()) as files:
@@ -83,6 +85,10 @@ def test_clear_is_undone_with_its_button_and_with_keys(page: "Page") -> None:
         page.locator("#tray").get_by_role("button", name="Clear").click()
         shows(page, {"#tray": False})
         tile(page, "bell").focus()
+        press(page, "c")
+        shows(page, {"#toast.shown": re.compile("Copied")})
+        said, line = (page.locator(part).bounding_box() for part in ("#toast", "#undo"))
+        assert said["y"] + said["height"] < line["y"] + 17  # it still slides up, a rem
         undo()
         shows(page, {"#tray strong": "2 icons"})
     expect(page.locator("#undo")).to_have_count(0)

@@ -30,6 +30,16 @@ def test_results_come_while_typing_and_the_address_follows(page: "Page") -> None
     shows(page, {"#grid .name": ["moon"]})  # names that begin so, no meaning
 
 
+def test_tiles_stand_in_the_order_of_the_search(page: "Page") -> None:
+    for words in ("arrow", "undo", "house"):
+        page.locator("#words").fill(words)
+        shows(page, {"#summary": re.compile(f"“{words}”")})
+        answer = page.request.get(f"{page.url.partition('?')[0]}api/v1/search", params={"q": words, "k": 500}).json()
+        ranked = [str(hit["id"]) for hit in answer["hits"]]
+        shown = page.locator("#grid button.tile").evaluate_all("tiles => tiles.map(one => one.dataset.id)")
+        assert len(shown) > 5 and shown == [one for one in ranked if one in shown]  # folded into one tile are some
+
+
 @pytest.mark.parametrize("width", [1920, *(pytest.param(width, marks=pytest.mark.slow) for width in (720, 390))])
 def test_the_start_page_shows_at_first_sight_what_can_be_done(open_page: Open, width: int) -> None:
     page = open_page(viewport={"width": width, "height": 900})
