@@ -114,8 +114,7 @@ def make_library(root: Path, pictures: Pictures, options: EmbedOptions) -> tuple
     items = [image_item(*job) for job in pictures.jobs]
     blocks = list(cut_blocks("images", items, n=len(items), attempt=""))
     plan = Plan(fingerprint, pictures.choice.to_json(), len(items), 0, len(blocks), options=asdict(options))
-    write_plan(library.work(fingerprint), plan, blocks)
-    library.begin_run(fingerprint, plan.run)
+    write_plan(library, plan, blocks)
     return library, plan
 
 

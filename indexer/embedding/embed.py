@@ -26,7 +26,7 @@ from types import FrameType
 
 import click
 
-from indexer.embedding.plan_store import LibraryPlanStore, PlanStore, Show, find_work, open_work
+from indexer.embedding.plan_store import LibraryPlanStore, ObjectPlanStore, PlanStore, Show, find_work, open_work
 from indexer.embedding.progress import STORE_SECONDS, EmbeddingProgress, Overseer, Watch
 from indexer.embedding.worker import OVER, Ended, Worker
 from indexer.encoders.devices import MASK, Devices
@@ -62,7 +62,7 @@ def do(place: PlanStore, worker: Worker) -> None:
         EmbedError: work is left when all ranks are done, another run has begun, or what `Worker.work` raises.
     """
     prepare_for_batches()
-    if not isinstance(place, LibraryPlanStore):
+    if isinstance(place, ObjectPlanStore):
         run = ""
         while place.run.id != run:
             run = place.run.id

@@ -116,9 +116,7 @@ def plan_missing(library: Library, engine: "Engine", draft: Plan, *, retry_faile
                     attempt=attempt,
                 ),
             )
-            write_plan(library.work(plan.fingerprint), plan, blocks)
-    if n_blocks:
-        library.begin_run(plan.fingerprint, plan.run)
+            write_plan(library, plan, blocks)
     return plan
 
 
