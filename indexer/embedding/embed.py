@@ -27,7 +27,7 @@ from types import FrameType
 import click
 
 from indexer.embedding.plan_store import LibraryPlanStore, ObjectPlanStore, PlanStore, Show, find_work, open_work
-from indexer.embedding.progress import STORE_SECONDS, EmbeddingProgress, Overseer, Watch
+from indexer.embedding.progress import STORE_SECONDS, EmbeddingProgress, Watch, Watchdog
 from indexer.embedding.worker import OVER, Ended, Worker
 from indexer.encoders.devices import MASK, Devices
 from indexer.encoders.graphs import find_device
@@ -101,7 +101,7 @@ def embed_here(
     if devices.n == 1:
         do(place, Worker(_name(place, Rank()), devices.own(), lambda why: give_up(f"{why} ({RERUN})"), show_own))
         return
-    watch, overseer = Watch(place.run, EmbeddingProgress), Overseer(devices.n, place.options.stall_limit)
+    watch, watchdog = Watch(place.run, EmbeddingProgress), Watchdog(place.options.stall_limit, n=devices.n)
 
     def look() -> None:
         check()
@@ -109,8 +109,8 @@ def embed_here(
             return
         if progress := watch.look(keeps_silent=not place.is_shared):
             show(place.plan, progress)
-        if not place.is_shared and (found := overseer.look(progress)):
-            raise EmbedError(f"{found} ({RERUN})")
+        if not place.is_shared and (found := watchdog.look(progress)):
+            raise EmbedError(f"rank {found[0]}: {found[1]} ({RERUN})")
 
     own: AbstractContextManager[Path | str] = (
         nullcontext(place.folder) if isinstance(place, LibraryPlanStore) else TemporaryDirectory(prefix="icons-embed-")

@@ -123,6 +123,7 @@ OWN_SECONDS = 10.0
 """A rank that hangs has so long to say so itself; one that is stopped, or has lost its machine, can't."""
 START_SECONDS = 120.0
 """A rank that has not said anything yet imports torch, perhaps from a slow drive."""
+_STARTING = "starting"
 _LONGEST_LOOK = 4 * LOOK_SECONDS
 """Counted between two looks at most: a laptop that slept, or a job that was stopped and goes on, has not hung."""
 
@@ -134,6 +135,8 @@ class Watchdog:
     limit: float
     waiting_limit: float = math.inf
     """For a rank that waits for others: longer, so that whoever keeps them waiting is named first."""
+    n: int = 0
+    """Ranks that are watched from outside: one that is stopped, or never began, can't say so itself."""
     _looked: float = field(default_factory=time.monotonic)
     _still: dict[int, tuple[int, float]] = field(default_factory=dict)
 
@@ -141,29 +144,17 @@ class Watchdog:
         """Tell the number of a rank that has stood still for the limit, and what it was at; None where all get on."""
         now = time.monotonic()
         passed, self._looked = min(now - self._looked, _LONGEST_LOOK), now
-        for progress in ranks:
+        absent = [RankProgress(rank, self.n, at=_STARTING) for rank in {*range(self.n)} - {one.rank for one in ranks}]
+        for progress in (*ranks, *absent):
             steps, seconds = self._still.get(progress.rank, (-1, 0.0))
             limit = self.waiting_limit if progress.waits else self.limit
+            limit += START_SECONDS if progress.at == _STARTING else OWN_SECONDS if self.n else 0
             is_still = limit < math.inf and not progress.finished and progress.steps == steps
             seconds = seconds + passed if is_still else 0.0
             self._still[progress.rank] = progress.steps, seconds
             if seconds >= limit:
                 return progress.rank, f"nothing got done for {limit:g} s, at {progress.at}; --stall-limit allows more"
         return None
-
-
-class Overseer:
-    """A watch over `n` ranks from outside: one that is stopped, or never began, can't say so itself."""
-
-    def __init__(self, n: int, limit: float) -> None:
-        self.n, self._started, self._starting = n, Watchdog(limit + OWN_SECONDS), Watchdog(limit + START_SECONDS)
-
-    def look(self, ranks: Sequence[RankProgress]) -> str | None:
-        """Tell which rank has stood still for too long, and what it was at, from those that have said something."""
-        silent = set(range(self.n)) - {progress.rank for progress in ranks}
-        absent = [RankProgress(rank, self.n, at="starting") for rank in sorted(silent)]
-        found = self._started.look(ranks) or self._starting.look(absent)
-        return f"rank {found[0]}: {found[1]}" if found else None
 
 
 @contextmanager
