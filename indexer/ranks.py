@@ -102,13 +102,7 @@ def give_up_rank(rank: Rank, reason: str) -> NoReturn:
 
 
 @contextmanager
-def process_group(
-    rank: Rank,
-    *,
-    backend: str,
-    device: Device,
-    limit: timedelta = START_LIMIT,
-) -> Iterator[None]:
+def process_group(rank: Rank, *, backend: str, device: Device, limit: timedelta = START_LIMIT) -> Iterator[None]:
     """Make the rank's device that of this thread, and join the other ranks for the block, where there are any.
 
     `limit` is how long one waits for them. NCCL connects here, while the device has room, not at the first exchange;

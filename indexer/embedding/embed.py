@@ -117,10 +117,7 @@ def embed_here(
     )
     grace_seconds = 25.0 if place.is_shared else GRACE_SECONDS  # less than the 30 that Kubernetes gives
     program = [*_program(place), "--device", devices.device]
-    with (
-        own as folder,
-        Ranks(*program, devices=devices, folder=Path(folder), grace_seconds=grace_seconds) as ranks,
-    ):
+    with own as folder, Ranks(*program, devices=devices, folder=Path(folder), grace_seconds=grace_seconds) as ranks:
         if cause := ranks.follow(look):
             raise EmbedError(f"{cause} ({RERUN})")
 

@@ -45,12 +45,7 @@ class EmbedOptions:
 
 
 def prepare(
-    library: Library,
-    engine: "Engine",
-    choice: ModelChoice | None,
-    *,
-    options: EmbedOptions,
-    retry_failed: bool,
+    library: Library, engine: "Engine", choice: ModelChoice | None, *, options: EmbedOptions, retry_failed: bool
 ) -> Plan:
     """Find the encoder, and write the plan of what it has not embedded yet.
 

@@ -156,8 +156,6 @@ def spelled(place: Path) -> str:
     return url_of(place) or str(place)
 
 
-CONDITIONAL = ("s3",)
-"""Protocols whose stores are asked to write only if something still holds."""
 _OPTIONS: dict[str, dict[str, Any]] = {
     "s3": {"config_kwargs": {"retries": {"total_max_attempts": 1}, "connect_timeout": 10, "read_timeout": 60}}
 }
@@ -321,7 +319,7 @@ def open_object_store(url: str) -> ObjectStore:
     Raises:
         StoreError: its protocol is unknown, or what speaks it is not installed.
     """
-    return (S3Store if url.partition("://")[0] in CONDITIONAL else ObjectStore)(url)
+    return (S3Store if url.startswith("s3://") else ObjectStore)(url)
 
 
 def reason_of(error: Exception) -> str:
