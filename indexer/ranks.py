@@ -131,11 +131,7 @@ def process_group(rank: Rank, *, backend: str, device: Device, limit: timedelta 
 
 
 def total_over_ranks(rank: Rank, count: int, *, device: Device) -> int:
-    """Add up a count over all ranks.
-
-    Raises:
-        EmbedError: the other ranks can't be reached.
-    """
+    """Add up a count over all ranks. Raises EmbedError where the others can't be reached."""
     if rank.world == 1:
         return count
     import torch

@@ -58,11 +58,7 @@ class PlanStore:
 
     @cached_property
     def headers(self) -> list[BlockHeader]:
-        """All blocks of the run, in order.
-
-        Raises:
-            EmbedError: some are lost: without them a plan would seem to be done.
-        """
+        """All blocks of the run, in order. Raises EmbedError where some are lost: without them it would seem done."""
         stored, headers = self.part.get(OUTLINES), list[BlockHeader]()
         with suppress(ValueError):
             headers = [from_json(BlockHeader, line) for line in (stored.content.splitlines() if stored else ())]
@@ -81,11 +77,7 @@ class PlanStore:
         return (header for header in self.headers if shard_name(header.name) not in found)
 
     def read(self, header: BlockHeader) -> Block:
-        """Read a block.
-
-        Raises:
-            EmbedError: it has gone, with its run.
-        """
+        """Read a block. Raises EmbedError where it has gone, with its run."""
         stored = self.part.get(f"blocks/{self.group_of[header.name]}/{header.name}.json")
         try:
             return block_from(header, b"" if stored is None else stored.content)
@@ -191,20 +183,12 @@ class ObjectPlanStore(PlanStore):
 
 
 def items_in(shards: Iterable[Path]) -> set[int]:
-    """Ids of the items that shards, or parts of them, hold vectors or failures of.
-
-    Raises:
-        ShardError: one is damaged.
-    """
+    """Ids that shards, or parts of them, hold vectors or failures of. Raises ShardError where one is damaged."""
     return {item for one in map(read_finished, shards) for item in (*one.ids.tolist(), *one.failures)}
 
 
 def read_plan(store: Store) -> tuple[Plan, str] | None:
-    """The plan of the run that is under way, and its version in the store.
-
-    Raises:
-        EmbedError: this program can't read it.
-    """
+    """The plan of the run that is under way, and its version. Raises EmbedError where this program can't read it."""
     if (stored := store.get(PLAN)) is None:
         return None
     try:
@@ -219,21 +203,13 @@ def read_plan(store: Store) -> tuple[Plan, str] | None:
 
 
 def find_work(store: RetryingStore) -> ObjectPlanStore | None:
-    """The run that is under way in a store.
-
-    Raises:
-        EmbedError: this program can't read its plan.
-    """
+    """The run that is under way in a store. Raises EmbedError where this program can't read its plan."""
     found = read_plan(store)
     return ObjectPlanStore(store, *found) if found else None
 
 
 def open_work(store: RetryingStore) -> ObjectPlanStore:
-    """Open the run that is under way.
-
-    Raises:
-        EmbedError: there is none.
-    """
+    """The run that is under way in a store. Raises EmbedError where there is none."""
     found = find_work(store)
     if found is None:
         raise EmbedError(f'"{store.url}" holds no plan; `icons index --only plan --work {store.url}` puts one there')

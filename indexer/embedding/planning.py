@@ -47,10 +47,7 @@ class EmbedOptions:
 def prepare(
     library: Library, engine: "Engine", choice: ModelChoice | None, *, options: EmbedOptions, retry_failed: bool
 ) -> Plan:
-    """Find the encoder, and write the plan of what it has not embedded yet.
-
-    Without a choice it is the encoder in use.
-    """
+    """Find the encoder, that in use without a choice, and write the plan of what it has not embedded yet."""
     prepare_for_batches()
     chosen = choice or choice_in_use(engine)
     checkpoint = find_checkpoint(chosen)

@@ -323,11 +323,7 @@ class Drawing:
 
 
 def _refuse_unreachable(jobs: Sequence[Job]) -> None:
-    """Settle nothing where this machine can't read what others may.
-
-    Raises:
-        EmbedError: that is so.
-    """
+    """Settle nothing where this machine can't read what others may: raise EmbedError."""
     for job in (jobs[0], jobs[-1]) if len(jobs) >= _MANY else ():
         if (reason := why_unreachable(job.address)) is not None:
             raise EmbedError(

@@ -114,11 +114,7 @@ def write_plan(library: Library, plan: Plan, blocks: Iterable[Block]) -> None:
 
 
 def block_from(header: BlockHeader, items: bytes) -> Block:
-    """Put together what a plan says of a block and its items as JSON.
-
-    Raises:
-        ValueError: they are none.
-    """
+    """Put together what a plan says of a block and its items as JSON. Raises ValueError: they are none."""
     kind: Any = list[_Name] if header.kind == "names" else list[_Image]
     read: list[Any] = from_json(kind, items)
     if len(read) != header.n_items:
