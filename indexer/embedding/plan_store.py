@@ -34,7 +34,7 @@ from indexer.library.plans import OUTLINES, PLAN, Block, BlockHeader, Plan, bloc
 from indexer.library.shards import Kind, block_of, read_finished, read_shard, shard_name
 from indexer.library.stores import FolderStore, RetryingStore, Store
 
-PARTS = ("claims/", "blocks/", "shards/", "workers/", "ended/")
+PARTS = ("claims/", "blocks/", "shards/", "workers/")
 """All else of a run than its `OUTLINES`; without claims nobody begins anything."""
 _SHARD = re.compile(r"([0-9]{4,9}/)?[A-Za-z0-9_+-]+\.safetensors")
 

@@ -171,12 +171,13 @@ class OwnRuns:
             if found.damaged or not is_begun:
                 begin()
             is_begun = True
-            for worker, reason in watch.ends().items():
-                if reason not in reasons:
-                    warn(printable(f"{worker} has ended: {reason}"))
-                reasons.add(reason)
             time.sleep(STORE_SECONDS)
-            show(place.plan, watch.look())  # just before the run may be done, and what workers say of it gone
+            workers = watch.look()  # just before the run may be done, and what workers say of it gone
+            for worker in workers:
+                if worker.ended and worker.ended not in reasons:
+                    warn(printable(f"{worker.name} has ended: {worker.ended}"))
+                reasons.add(worker.ended)
+            show(place.plan, workers)
         return place.plan if found.blocks == found.of else None
 
     def _collect(self, place: ObjectPlanStore) -> Collected:

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, Self
@@ -34,7 +34,7 @@ from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, wat
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.encoders.devices import use_device
 from indexer.encoders.graphs import LoadedEncoder, find_device, is_no_room
-from indexer.errors import EmbedError
+from indexer.errors import EmbedError, StoreError
 from indexer.languages.words import printable
 from indexer.library.plans import Block, Plan
 from indexer.library.shards import TRAITS, Failed, Kind, Shard, content_of, pack_shard, partial_shard_name, shard_name
@@ -181,8 +181,13 @@ class Worker:
                 progress.spans = tuple(TIMINGS.taken())
             place.run.report(self.name, progress)
 
+        def leave_word(reason: str) -> None:
+            progress.ended = reason
+            with suppress(StoreError, OSError):
+                report()
+
         def give_up(reason: str) -> None:
-            place.run.report_end(self.name, reason)
+            leave_word(reason)
             self.give_up(reason)
 
         try:
@@ -198,7 +203,7 @@ class Worker:
             if isinstance(error, EmbedError) and place.is_over():
                 return
             if not isinstance(error, Ended):
-                place.run.report_end(self.name, str(error) or type(error).__name__)
+                leave_word(str(error) or type(error).__name__)
             raise
         if not place.is_over():
             reporter.finish()
