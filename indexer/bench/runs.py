@@ -43,7 +43,7 @@ _SHARES = {"data": "waiting for data", "compute": "steps", "communication": "exc
 _WARM_UP_STEPS = {"cpu": 3, "cuda": 20}
 """Of a training: DDP puts its buckets together anew; a GPU chooses algorithms, fills its caches, takes up its clock."""
 _NEVER = 10**9
-_OF_INDEX = {"precision": "precision", "batch": "batch_size", "workers": "workers", "backend": "backend"}
+_OF_INDEX = {"precision": "precision", "batch": "batch_size", "workers": "workers"}
 """Knobs of embedding, as `EmbedOptions` calls them."""
 
 

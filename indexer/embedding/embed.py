@@ -69,12 +69,12 @@ def do(place: PlanStore, worker: Worker) -> None:
             worker.work(place)
             place = find_work(place.store) or place
         return
-    rank, device, backend = worker.rank, find_device(worker.device), place.options.backend.replace("auto", "gloo")
-    with process_group(rank, backend=backend, device=device, limit=LONGEST_RUN):
+    rank, device = worker.rank, find_device(worker.device)
+    with process_group(rank, backend="gloo", device=device, limit=LONGEST_RUN):  # NCCL would take memory of the device
         worker.work(place)
         if place.is_over():
             raise EmbedError(OVER)
-        if n_left := total_over_ranks(rank, len([*place.missing()]), device=device):
+        if n_left := total_over_ranks(rank, len([*place.missing()])):
             raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
 
 

@@ -5,7 +5,7 @@ import uuid
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, starmap
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -35,8 +35,6 @@ class EmbedOptions:
     """None: the first batches tell."""
     workers: Annotated[int, range(1025)] | None = None
     """Rendering processes of a rank; None: its share of the cores, less one where it feeds a GPU."""
-    backend: Literal["auto", "nccl", "gloo"] = "auto"
-    """Of the process group: nccl, gloo, or auto, which is gloo: NCCL would take memory of the device for two counts."""
     stall_limit: Positive = 600.0
     """Seconds without any progress, after which a rank is given up. A worker draws 32 pictures at 10 s each between two
     signs of life, so that the slowest pictures are no standstill."""
