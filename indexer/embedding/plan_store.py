@@ -141,7 +141,7 @@ class PlanStore:
 
 
 class LibraryPlanStore(PlanStore):
-    """The plan of a library's own folder, where searches' shards lie, too."""
+    """The run of a library's own ranks: plan and shards lie in the library."""
 
     is_shared = False
     anew = "`icons index` plans it anew"
@@ -155,7 +155,7 @@ class LibraryPlanStore(PlanStore):
         super().__init__(found[0], store=store, part=part, shards=shards, report_seconds=1.0)
 
     def shard_at(self, block: str, name: str) -> str:
-        """All lie in one folder."""
+        """All lie in one folder, as merges read them."""
         del block
         return name
 
