@@ -75,10 +75,11 @@ def write(queue: BlockQueue, block: str, ids: list[int], *, is_piece: bool = Fal
 def test_a_plan_names_its_blocks_and_gives_back_each(library: Library) -> None:
     items = [(number, f"näme {number}") for number in range(5 * BLOCK_SIZE["names"] + 1)]
     blocks = list(cut_blocks("names", items, n=len(items), attempt=""))
-    plan = Plan("f00d", "{}", 0, len(items), len(blocks), "1")
+    plan, older = Plan("f00d", "{}", 0, len(items), len(blocks), "1"), library.work("f00d") / "plan.jsonl"
+    older.write_text("")
     write_plan(library, plan, blocks)
     place = LibraryPlanStore(library, "f00d")
-    assert (place.plan, place.headers) == (plan, list(map(BlockHeader.of, blocks)))
+    assert (place.plan, place.headers, older.exists()) == (plan, list(map(BlockHeader.of, blocks)), False)
     assert [asdict(place.read(header)) for header in place.headers] == list(map(asdict, blocks))
 
 
