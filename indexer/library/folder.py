@@ -246,7 +246,7 @@ class Library(Generations[Generation]):
 
     def end_other_runs(self, fingerprint: str, run: str) -> None:
         """Remove all runs of an encoder but one: their ranks write no more."""
-        for other in folders_in(self.work(fingerprint) / "runs"):
+        for other in folders_in(self.run(fingerprint, run).parent):
             if other.name != run:
                 remove_folder(other)
         (self.work(fingerprint) / "plan.jsonl").unlink(missing_ok=True)  # an older program's
