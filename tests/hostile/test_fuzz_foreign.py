@@ -255,7 +255,8 @@ def _build(place: Path) -> None:
     server.mkdir()
     shutil.copy(library.generation(2).manifest, server)
     shutil.copy(library.encoder(fingerprint) / "encoder.json", server)
-    compute_facts(engine._opened, engine._opened.facets).write(server / "facts.json")  # type: ignore[arg-type]
+    computed = asdict(compute_facts(engine._opened, engine._opened.facets))  # type: ignore[arg-type]
+    (server / "facts.json").write_text(json.dumps(computed))
     facts = {
         path.name: FileFacts(said.bytes, said.sha256, 1) for path in server.iterdir() if (said := describe_file(path))
     }
