@@ -102,13 +102,7 @@ def give_up_rank(rank: Rank, reason: str) -> NoReturn:
 
 
 @contextmanager
-def process_group(
-    rank: Rank,
-    *,
-    backend: str,
-    device: Device,
-    limit: timedelta = START_LIMIT,
-) -> Iterator[None]:
+def process_group(rank: Rank, *, backend: str, device: Device, limit: timedelta = START_LIMIT) -> Iterator[None]:
     """Make the rank's device that of this thread, and join the other ranks for the block, where there are any.
 
     `limit` is how long one waits for them. NCCL connects here, while the device has room, not at the first exchange;
@@ -136,19 +130,14 @@ def process_group(
         dist.destroy_process_group()
 
 
-def total_over_ranks(rank: Rank, count: int, *, device: Device) -> int:
-    """Add up a count over all ranks.
-
-    Raises:
-        EmbedError: the other ranks can't be reached.
-    """
+def total_over_ranks(rank: Rank, count: int) -> int:
+    """Add up a count over all ranks that have met through gloo. Raises EmbedError where the others can't be reached."""
     if rank.world == 1:
         return count
     import torch
     import torch.distributed as dist
 
-    where = str(device) if dist.get_backend() == "nccl" else "cpu"  # nccl takes device memory only, gloo the host's
-    total = torch.tensor([count], dtype=torch.int64, device=where)
+    total = torch.tensor([count])
     try:
         dist.all_reduce(total)
         return int(total.item())

@@ -279,8 +279,7 @@ def plain(*, folder: str, choice: str, kind: str, **options: Any) -> Rows:
     """Turn all PNG files of a folder into vectors by the plain script; yield what that took, with the model loaded."""
     rank = Rank.from_environment()
     device = torch.device(rank.device(kind))
-    backend = options.get("backend", "nccl" if kind == "cuda" else "gloo")
-    with process_group(rank, backend=backend, device=device), torch.inference_mode():
+    with process_group(rank, backend="nccl" if kind == "cuda" else "gloo", device=device), torch.inference_mode():
         yield _embed_plainly(Path(folder), choice, rank, device, options)
 
 

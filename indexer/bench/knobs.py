@@ -59,7 +59,6 @@ _of_ddp = partial(Knob, needs={"devices": 2, "strategy": "ddp"}, group="DDP opti
 _of_step = partial(Knob, group="options")
 _of_nccl = partial(Knob, needs={"devices": 2}, group="NCCL")
 _PRECISIONS = (AUTO, "fp32", "tf32", "bf16", "fp16", "int8")
-_BACKEND = Knob((AUTO, "nccl", "gloo"), AUTO, ("nccl", "gloo"), gpu=("nccl",), needs={"devices": 2})
 _ALGORITHMS = (AUTO, "Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT")
 EMBED: Table = {
     "program": Knob((PRODUCT, PLAIN), PRODUCT),
@@ -67,7 +66,6 @@ EMBED: Table = {
     "batch": Knob(int, None, (32, 64, 256, 512), (128, 768, 1024, 1080, 1280, 1400)),
     "workers": Knob(int, None, (1, 2, 4, 8, 16), (0,), least=0),
     "precision": Knob(_PRECISIONS, AUTO, ("fp32", "bf16", "fp16"), gpu=("tf32", "fp16"), plain=("tf32",)),
-    "backend": _BACKEND,
     "strategy": Knob(("ranks", "data-parallel"), "ranks", gpu=("data-parallel",), plain=None, needs={"devices": 2}),
     "pinned": Knob(bool, False, (True,), gpu=(True,), plain=None),
     "shuffle": Knob(bool, False, (), (True,), plain=None),
@@ -79,7 +77,7 @@ TRAIN: Table = {
     "batch": Knob(int, 0, least=2),
     "accumulate": Knob(int, 1, (2,), (4,)),
     "precision": Knob((AUTO, "fp32", "bf16", "fp16"), AUTO, ("fp32", "bf16", "fp16"), gpu=("fp16",)),
-    "backend": _BACKEND,
+    "backend": Knob((AUTO, "nccl", "gloo"), AUTO, ("nccl", "gloo"), gpu=("nccl",), needs={"devices": 2}),
     "bucket_cap_mb": _of_ddp(float, 25.0, (1.0,), (5.0, 100.0)),
     "gradient_as_bucket_view": _of_ddp(bool, True, (False,)),
     "static_graph": _of_ddp(bool, False, (True,)),

@@ -43,7 +43,7 @@ _SHARES = {"data": "waiting for data", "compute": "steps", "communication": "exc
 _WARM_UP_STEPS = {"cpu": 3, "cuda": 20}
 """Of a training: DDP puts its buckets together anew; a GPU chooses algorithms, fills its caches, takes up its clock."""
 _NEVER = 10**9
-_OF_INDEX = {"precision": "precision", "batch": "batch_size", "workers": "workers", "backend": "backend"}
+_OF_INDEX = {"precision": "precision", "batch": "batch_size", "workers": "workers"}
 """Knobs of embedding, as `EmbedOptions` calls them."""
 
 
@@ -114,8 +114,7 @@ def make_library(root: Path, pictures: Pictures, options: EmbedOptions) -> tuple
     items = [image_item(*job) for job in pictures.jobs]
     blocks = list(cut_blocks("images", items, n=len(items), attempt=""))
     plan = Plan(fingerprint, pictures.choice.to_json(), len(items), 0, len(blocks), options=asdict(options))
-    write_plan(library.work(fingerprint), plan, blocks)
-    library.begin_run(fingerprint, plan.run)
+    write_plan(library, plan, blocks)
     return library, plan
 
 

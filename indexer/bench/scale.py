@@ -26,11 +26,12 @@ from indexer.bench.indexes import nearest_likeness, perturb
 from indexer.bench.processes import ask_alone, run_icons, serving
 from indexer.bench.report import Report, Row
 from indexer.bench.search import PAGE_HITS, Client, ask_catalog, choose_texts, first_hits, read_manifest, timed
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import LibraryError
 from indexer.library.durable import bytes_on_disk, write_file
 from indexer.library.folder import Library
-from indexer.library.plans import Block, read_blocks, read_plan
+from indexer.library.plans import Block
 from indexer.library.shards import Shard, read_traits, read_vectors, shard_name, write_shard
 from indexer.reports.terminal import Progress
 
@@ -148,12 +149,12 @@ def _body(number: int) -> str:
 
 def write_shards(library: Library, sets: Path, real: Real) -> None:
     """Write a shard for each block of a library's plan, as a rank would have written it."""
-    plan_file, folder = library.work(real.fingerprint) / "plan.jsonl", library.vectors(real.fingerprint)
-    plan, mixed = read_plan(plan_file), np.random.default_rng(0).permutation(len(real.images))
+    place, folder = LibraryPlanStore(library, real.fingerprint), library.vectors(real.fingerprint)
+    plan, mixed = place.plan, np.random.default_rng(0).permutation(len(real.images))
     likeness = {"images": nearest_likeness(real.images[mixed]), "names": nearest_likeness(real.names)}
     folder.mkdir(parents=True, exist_ok=True)
     facts = {"rank": "0", "precision": "fp32", "model": plan.model, "run": plan.run}
-    for block in read_blocks(plan_file):
+    for block in map(place.read, place.headers):
         shard = _shard(block, sets, real, likeness[block.kind])
         write_shard(folder / shard_name(block.name), shard, fingerprint=real.fingerprint, facts=facts)
 

@@ -27,7 +27,7 @@ from indexer.commands.options import (
 from indexer.languages.words import counted, say
 from indexer.library.folder import Library
 
-_EMBED_OPTIONS = ("precision", "batch_size", "workers", "backend", "stall_limit", "lease_seconds")
+_EMBED_OPTIONS = ("precision", "batch_size", "workers", "stall_limit", "lease_seconds")
 
 
 @click.command()

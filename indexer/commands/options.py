@@ -201,13 +201,6 @@ embed_options = options(
         help="Rendering processes a device; by default its cores, less one for a GPU.",
     ),
     click.option(
-        "--backend",
-        type=click.Choice(["auto", "nccl", "gloo"]),
-        default="auto",
-        show_default=True,
-        help="How ranks find each other; auto is gloo, which takes nothing of a GPU.",
-    ),
-    click.option(
         "--stall-limit",
         type=click.FloatRange(1),
         default=600,

@@ -90,8 +90,7 @@ class Batch:
 def in_batches(chunks: Iterable[RenderedChunk], *, chunk: int, n_chunks: Callable[[], int]) -> Iterator[Batch]:
     """Put `n_chunks()` neighbours, asked before each batch, into one; the last one takes what is left.
 
-    The number has to divide that of the pool's slots; a power of two may be halved on the way. `chunk` is that of the
-    pool.
+    The number divides that of the pool's slots; a power of two may be halved on the way. `chunk` is that of the pool.
     """
     source = iter(chunks)
     while some := list(islice(source, n := n_chunks())):
@@ -110,11 +109,7 @@ def configure_ring(pool: RenderPool, *, n_under_way: int, n_chunks: int) -> None
 
 
 def encode_within_memory(encoder: LoadedEncoder, pixels: Pixels, *, device: str) -> Halves:
-    """Encode a batch, in halves of halves if the device has no room for it.
-
-    Raises:
-        EmbedError: not even one picture fits.
-    """
+    """Encode a batch, in halves of halves where it has no room. Raises EmbedError where not even one picture fits."""
     try:
         return encoder.encode_images(pixels)
     except encoder.out_of_memory:

@@ -26,8 +26,8 @@ from types import FrameType
 
 import click
 
-from indexer.embedding.plan_store import LibraryPlanStore, PlanStore, Show, find_work, open_work
-from indexer.embedding.progress import STORE_SECONDS, EmbeddingProgress, Overseer, Watch
+from indexer.embedding.plan_store import LibraryPlanStore, ObjectPlanStore, PlanStore, Show, find_work, open_work
+from indexer.embedding.progress import STORE_SECONDS, EmbeddingProgress, Watch, Watchdog
 from indexer.embedding.worker import OVER, Ended, Worker
 from indexer.encoders.devices import MASK, Devices
 from indexer.encoders.graphs import find_device
@@ -62,19 +62,19 @@ def do(place: PlanStore, worker: Worker) -> None:
         EmbedError: work is left when all ranks are done, another run has begun, or what `Worker.work` raises.
     """
     prepare_for_batches()
-    if not isinstance(place, LibraryPlanStore):
+    if isinstance(place, ObjectPlanStore):
         run = ""
         while place.run.id != run:
             run = place.run.id
             worker.work(place)
             place = find_work(place.store) or place
         return
-    rank, device, backend = worker.rank, find_device(worker.device), place.options.backend.replace("auto", "gloo")
-    with process_group(rank, backend=backend, device=device, limit=LONGEST_RUN):
+    rank, device = worker.rank, find_device(worker.device)
+    with process_group(rank, backend="gloo", device=device, limit=LONGEST_RUN):  # NCCL would take memory of the device
         worker.work(place)
         if place.is_over():
             raise EmbedError(OVER)
-        if n_left := total_over_ranks(rank, len([*place.missing()]), device=device):
+        if n_left := total_over_ranks(rank, len([*place.missing()])):
             raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
 
 
@@ -101,7 +101,7 @@ def embed_here(
     if devices.n == 1:
         do(place, Worker(_name(place, Rank()), devices.own(), lambda why: give_up(f"{why} ({RERUN})"), show_own))
         return
-    watch, overseer = Watch(place.run, EmbeddingProgress), Overseer(devices.n, place.options.stall_limit)
+    watch, watchdog = Watch(place.run, EmbeddingProgress), Watchdog(place.options.stall_limit, n=devices.n)
 
     def look() -> None:
         check()
@@ -109,18 +109,15 @@ def embed_here(
             return
         if progress := watch.look(keeps_silent=not place.is_shared):
             show(place.plan, progress)
-        if not place.is_shared and (found := overseer.look(progress)):
-            raise EmbedError(f"{found} ({RERUN})")
+        if not place.is_shared and (found := watchdog.look(progress)):
+            raise EmbedError(f"rank {found[0]}: {found[1]} ({RERUN})")
 
     own: AbstractContextManager[Path | str] = (
         nullcontext(place.folder) if isinstance(place, LibraryPlanStore) else TemporaryDirectory(prefix="icons-embed-")
     )
     grace_seconds = 25.0 if place.is_shared else GRACE_SECONDS  # less than the 30 that Kubernetes gives
     program = [*_program(place), "--device", devices.device]
-    with (
-        own as folder,
-        Ranks(*program, devices=devices, folder=Path(folder), grace_seconds=grace_seconds) as ranks,
-    ):
+    with own as folder, Ranks(*program, devices=devices, folder=Path(folder), grace_seconds=grace_seconds) as ranks:
         if cause := ranks.follow(look):
             raise EmbedError(f"{cause} ({RERUN})")
 

@@ -43,8 +43,7 @@ _LARGE, _FEW_SAMPLES = 128, 8
 def carrying(library: Library, choice: ModelChoice, *, stage: Callable[[str], None]) -> Iterator[None]:
     """Put the graphs beside a model's weights into the library while the block runs; what fails is raised behind it.
 
-    They were checked when they were made. An encoder without graphs is pending from then on: `export_missing` exports
-    it.
+    They were checked when they were made. An encoder without graphs is pending then: `export_missing` exports it.
     """
     checkpoint = find_checkpoint(choice)
     if _is_there(library, checkpoint):

@@ -8,7 +8,6 @@ shards of a block that is done twice count once. Blocks whose shard exists are d
 """
 
 import json
-import math
 import random
 import re
 import secrets
@@ -17,198 +16,60 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
+from math import inf
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, Self
 
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress, Run
-from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, Checkpoint, ModelChoice
-from indexer.errors import EmbedError, ShardError, StoreError
+from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, Checkpoint, ModelChoice, find_checkpoint
+from indexer.errors import EmbedError, ModelError, ShardError, StoreError
 from indexer.library.durable import write_file
 from indexer.library.folder import Library
-from indexer.library.foreign import FILE_NAME, FileName, below, from_json, from_plain
-from indexer.library.plans import (
-    Block,
-    BlockHeader,
-    Plan,
-    as_embed_error,
-    block_from,
-    read_block,
-    read_headers,
-    read_plan,
-)
-from indexer.library.shards import (
-    Kind,
-    block_of,
-    partial_shards_by_block,
-    read_finished,
-    read_shard,
-    shard_name,
-    shard_paths,
-)
-from indexer.library.stores import FolderStore, RetryingStore
+from indexer.library.foreign import below, from_json, from_plain
+from indexer.library.plans import OUTLINES, PLAN, Block, BlockHeader, Plan, block_from, group_name
+from indexer.library.shards import Kind, block_of, read_finished, read_shard, shard_name
+from indexer.library.stores import FolderStore, RetryingStore, Store
+
+PARTS = ("claims/", "blocks/", "shards/", "workers/")
+"""All else of a run than its `OUTLINES`; without claims nobody begins anything."""
+_SHARD = re.compile(r"([0-9]{4,9}/)?[A-Za-z0-9_+-]+\.safetensors")
 
 
-class LibraryPlanStore:
-    """The plan and the shards of a library's own folder."""
+class PlanStore:
+    """Where a worker finds the plan of a run with its blocks, and leaves shards."""
 
-    is_shared = False
+    is_shared = True
     """Whether its pictures may be out of reach of this machine, and in reach of others."""
+    anew = "`icons index --only plan --work` plans it anew"
 
-    def __init__(self, library: Library, fingerprint: str) -> None:
-        self.root, self._path = library.root, library.work(fingerprint) / "plan.jsonl"
-        self.plan = read_plan(self._path)
-        with as_embed_error(self._path):
-            self.options = from_plain(EmbedOptions, self.plan.options)
-        self.shards, self.folder = library.vectors(fingerprint), library.run(fingerprint, self.plan.run)
-        store = FolderStore(self.folder, lasts=False)
-        self.run = Run(self.plan.run, store, self.options.lease_seconds, report_seconds=1.0)
+    def __init__(self, plan: Plan, *, store: Store, part: Store, shards: Store, report_seconds: float = inf) -> None:
+        """`store` says which run is under way, `part` holds one. Raises ValueError where its options are not known."""
+        self.plan, self.store, self.part, self._shards = plan, store, part, shards
+        self.options = from_plain(EmbedOptions, plan.options)
+        self.run = Run(plan.run, part, self.options.lease_seconds, report_seconds)
 
     def choose(self) -> ModelChoice:
         """Choose the encoder as the plan does."""
         return ModelChoice.from_json(self.plan.model)
 
-    def missing(self) -> Iterator[BlockHeader]:
-        """Name the blocks that have no shard, in the order of the plan."""
-        found = {path.name for path in shard_paths(self.shards)}
-        return (header for header in self._places if shard_name(header.name) not in found)
-
-    def read(self, header: BlockHeader) -> Block:
-        """Read a block out of the plan."""
-        return read_block(self._path, self._places[header])
-
-    def finished_items(self, block: str) -> set[int] | None:
-        """Ids that parts hold of runs that have ended early; None where the shard is there.
-
-        Raises:
-            ShardError: a part is damaged.
-        """
-        return (
-            None
-            if (self.shards / shard_name(block)).exists()
-            else items_in(partial_shards_by_block(self.shards).get(block, ()))
-        )
-
-    def write(self, block: str, name: str, content: bytes) -> None:
-        """Write a shard of a block, or a part of one."""
-        del block
-        write_file(self.shards / name, content)
-
-    def is_over(self) -> bool:
-        """Whether another run has begun, so that nobody waits for this one's shards."""
-        return read_plan(self._path).run != self.run.id
+    @cached_property
+    def headers(self) -> list[BlockHeader]:
+        """All blocks of the run, in order. Raises EmbedError where some are lost: without them it would seem done."""
+        stored, headers = self.part.get(OUTLINES), list[BlockHeader]()
+        with suppress(ValueError):
+            headers = [from_json(BlockHeader, line) for line in (stored.content.splitlines() if stored else ())]
+        if len(headers) != self.plan.n_blocks:
+            raise EmbedError(f'"{self.part.url}" has lost what its blocks are; {self.anew}')
+        return headers
 
     @cached_property
-    def _places(self) -> dict[BlockHeader, int]:
-        return dict(read_headers(self._path))
-
-
-def items_in(shards: Iterable[Path]) -> set[int]:
-    """Ids of the items that shards, or parts of them, hold vectors or failures of.
-
-    Raises:
-        ShardError: one is damaged.
-    """
-    return {item for one in map(read_finished, shards) for item in (*one.ids.tolist(), *one.failures)}
-
-
-_FACTS = "encoder.json"
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """Which files an encoder has."""
-
-    model: str
-    weights: FileName
-    files: tuple[FileName, ...]
-
-
-def put_encoder(store: RetryingStore, choice: ModelChoice, checkpoint: Checkpoint) -> None:
-    """Put the files of an encoder into a store, unless they are there; the bundled one every machine has."""
-    if choice.model == "bundled":
-        return
-    part = store.part(f"encoders/{checkpoint.fingerprint}/")
-    weights = checkpoint.weights.name
-    if not FILE_NAME.fullmatch(weights):  # a person may call a file as they like
-        weights = "weights.safetensors" if weights.endswith(".safetensors") else "weights.pt"
-    files = {weights: checkpoint.weights, **{file.name: file for file in checkpoint.tokenizer}}
-    if checkpoint.pretrained is None:
-        files[CONFIG_NAME] = checkpoint.weights.parent / CONFIG_NAME
-    there = {name: listed.size for name, listed in part.list("").items()}
-    lacking = {name: file for name, file in files.items() if there.get(name) != file.stat().st_size}
-    for name, file in lacking.items():
-        part.put(name, file.read_bytes())
-    if lacking or _FACTS not in there:
-        facts = _Facts(choice.model, weights, tuple(files))
-        part.put(_FACTS, json.dumps(asdict(facts)).encode())  # last: who finds it finds all
-
-
-def fetch_encoder(store: RetryingStore, choice: ModelChoice, *, fingerprint: str, folder: Path) -> ModelChoice:
-    """Bring an encoder's files into a folder of this machine, those that are not there yet; say how it is chosen then.
-
-    Raises:
-        EmbedError: the store has lost a file, or names one that would lie elsewhere, or the folder can't be written.
-    """
-    part = store.part(f"encoders/{fingerprint}/")
-    stored = part.get(_FACTS)
-    if stored is None:
-        return choice
-    here = below(folder, fingerprint)
-    try:
-        facts = from_json(_Facts, stored.content)
-    except ValueError as error:
-        raise EmbedError(
-            f'"{part.url}/{_FACTS}" is damaged ({error}); remove it, then `icons index --only plan --work`'
-        ) from error
-    there = part.list("")
-    for name in facts.files:
-        path = below(here, name)
-        if path.is_file() and (name not in there or there[name].size in (None, path.stat().st_size)):
-            continue
-        if (file := part.get(name)) is None:
-            raise EmbedError(f'"{part.url}/{name}" is missing; `icons index --only plan --work` puts it there again')
-        try:
-            write_file(path, file.content)
-        except OSError as error:
-            raise EmbedError(
-                f'"{here}" can\'t be written ({error.strerror}); XDG_CACHE_HOME names another place'
-            ) from error
-    if choice.pretrained is not None:
-        return replace(choice, pretrained=str(below(here, facts.weights)))
-    return ModelChoice(f"{LOCAL}{here}")
-
-
-PLAN = "plan.json"
-OUTLINES = "outlines.jsonl"
-PARTS = ("claims/", "blocks/", "shards/", "workers/", "ended/")
-"""All else of a run; without claims nobody begins anything."""
-_ANEW = "`icons index --only plan --work` plans it anew"
-_GROUP = 1000
-_SHARD = re.compile(r"[0-9]{4,9}/[A-Za-z0-9_+-]+\.safetensors")
-
-
-class ObjectPlanStore:
-    """The run that is under way in a store."""
-
-    is_shared = True
-
-    def __init__(self, store: RetryingStore, plan: Plan, version: str = "") -> None:
-        """`version` is that of the plan's object. Raises ValueError where this program does not know its options."""
-        self.store, self.plan, self.version = store, plan, version
-        self.options, self.part = from_plain(EmbedOptions, plan.options), store.part(f"{plan.run}/")
-        self.run = Run(plan.run, self.part, self.options.lease_seconds)
-
-    def choose(self) -> ModelChoice:
-        """Say how the encoder is chosen on this machine, once its files are here."""
-        from platformdirs import user_cache_path
-
-        choice = ModelChoice.from_json(self.plan.model)
-        cache = user_cache_path("icons") / "encoders"
-        return fetch_encoder(self.store, choice, fingerprint=self.plan.fingerprint, folder=cache)
+    def group_of(self) -> dict[str, str]:
+        """By block the group that it lies in."""
+        return {header.name: group_name(place) for place, header in enumerate(self.headers)}
 
     def missing(self) -> Iterator[BlockHeader]:
         """Name the blocks that have no shard, in the order of the plan."""
@@ -216,24 +77,20 @@ class ObjectPlanStore:
         return (header for header in self.headers if shard_name(header.name) not in found)
 
     def read(self, header: BlockHeader) -> Block:
-        """Read a block.
-
-        Raises:
-            EmbedError: it has gone, with its run.
-        """
+        """Read a block. Raises EmbedError where it has gone, with its run."""
         stored = self.part.get(f"blocks/{self.group_of[header.name]}/{header.name}.json")
         try:
             return block_from(header, b"" if stored is None else stored.content)
         except ValueError as error:
-            raise EmbedError(f'"{self.part.url}" has lost block "{header.name}"; {_ANEW}') from error
+            raise EmbedError(f'"{self.part.url}" has lost block "{header.name}"; {self.anew}') from error
 
     def finished_items(self, block: str) -> set[int] | None:
         """Ids that parts of the shard hold, of workers that have ended early; None where the shard is there.
 
         Parts that are damaged go: what they were to hold is embedded again.
         """
-        found = [name for name in self.shards(f"{self.group_of[block]}/{block}") if block_of(Path(name).name) == block]
-        if any(Path(name).name == shard_name(block) for name in found):
+        found = [name for name in self.shards(self.shard_at(block, block)) if block_of(Path(name).name) == block]
+        if self.shard_at(block, shard_name(block)) in found:
             return None
         items: set[int] = set()
         with tempfile.TemporaryDirectory(prefix="icons-parts-") as folder:
@@ -243,19 +100,9 @@ class ObjectPlanStore:
                         items |= items_in([path])
         return items
 
-    def write(self, block: str, name: str, content: bytes) -> None:
-        """Write a shard, or a part of one."""
-        self.part.put(f"shards/{self.group_of[block]}/{name}", content)
-
-    def is_over(self) -> bool:
-        """Whether another run has begun, or this one's shards were all collected."""
-        found = find_work(self.store)
-        return found is None or found.run.id != self.run.id
-
     def shards(self, start: str = "") -> list[str]:
         """Name shards and their parts, as `fetch` takes them."""
-        found = (name.removeprefix("shards/") for name in self.part.list(f"shards/{start}"))
-        return [name for name in found if _SHARD.fullmatch(name)]
+        return [name for name in self._shards.list(start) if _SHARD.fullmatch(name)]
 
     def fetch(self, shard: str, folder: Path) -> Path | None:
         """Bring a shard or a part into a folder of this machine, held against its receipt; None: it has gone.
@@ -263,7 +110,7 @@ class ObjectPlanStore:
         Raises:
             ShardError: it was damaged, and is removed: its block is to be done again.
         """
-        stored = self.part.get(f"shards/{shard}")
+        stored = self._shards.get(shard)
         if stored is None:
             return None
         path = below(folder, Path(shard).name)
@@ -271,61 +118,98 @@ class ObjectPlanStore:
         try:
             read_shard(path, fingerprint=self.plan.fingerprint)
         except ShardError:
-            self.part.delete(f"shards/{shard}")
+            self.delete(shard)
             raise
         return path
 
-    @cached_property
-    def headers(self) -> list[BlockHeader]:
-        """All blocks of the run, in order.
+    def delete(self, shard: str) -> None:
+        """Remove a shard, so that its block is done again."""
+        self._shards.delete(shard)
 
-        Raises:
-            EmbedError: some are lost: without them a plan would seem to be done.
-        """
-        stored, headers = self.part.get(OUTLINES), list[BlockHeader]()
-        with suppress(ValueError):
-            headers = [from_json(BlockHeader, line) for line in (stored.content.splitlines() if stored else ())]
-        if len(headers) != self.plan.n_blocks:
-            raise EmbedError(f'"{self.part.url}" has lost what its blocks are; {_ANEW}')
-        return headers
+    def write(self, block: str, name: str, content: bytes) -> None:
+        """Write a shard of a block, or a part of one."""
+        self._shards.put(self.shard_at(block, name), content)
+
+    def shard_at(self, block: str, name: str) -> str:
+        """Name a shard, or a part, of a block as `fetch` takes it."""
+        return f"{self.group_of[block]}/{name}"
+
+    def is_over(self) -> bool:
+        """Whether another run has begun, or this one's shards were all collected."""
+        found = read_plan(self.store)
+        return found is None or found[0].run != self.run.id
+
+
+class LibraryPlanStore(PlanStore):
+    """The run of a library's own ranks: plan and shards lie in the library."""
+
+    is_shared = False
+    anew = "`icons index` plans it anew"
+
+    def __init__(self, library: Library, fingerprint: str) -> None:
+        store = FolderStore(library.work(fingerprint))
+        if (found := read_plan(store)) is None:
+            raise EmbedError(f'"{store.url}" holds no plan; `icons index` writes one')
+        self.root, self.folder = library.root, library.run(fingerprint, found[0].run)
+        part, shards = FolderStore(self.folder, lasts=False), FolderStore(library.vectors(fingerprint))
+        super().__init__(found[0], store=store, part=part, shards=shards, report_seconds=1.0)
+
+    def shard_at(self, block: str, name: str) -> str:
+        """All lie in one folder, as merges read them."""
+        del block
+        return name
+
+
+class ObjectPlanStore(PlanStore):
+    """The run that is under way in a store."""
+
+    store: RetryingStore
+
+    def __init__(self, store: RetryingStore, plan: Plan, version: str = "") -> None:
+        """`version` is that of the plan's object."""
+        self.version, part = version, store.part(f"{plan.run}/")
+        super().__init__(plan, store=store, part=part, shards=part.part("shards/"))
+
+    def choose(self) -> ModelChoice:
+        """Say how the encoder is chosen on this machine, once its files are here."""
+        from platformdirs import user_cache_path
+
+        cache = user_cache_path("icons") / "encoders"
+        return fetch_encoder(self.store, super().choose(), fingerprint=self.plan.fingerprint, folder=cache)
 
     def is_whole(self) -> bool:
         """Whether all is there that workers need, blocks that are done included."""
         return OUTLINES in self.part.list(OUTLINES) and len(self.part.list("blocks/")) == self.plan.n_blocks
 
-    @cached_property
-    def group_of(self) -> dict[str, str]:
-        """By block the group that it lies in."""
-        return {header.name: group_name(place) for place, header in enumerate(self.headers)}
+
+def items_in(shards: Iterable[Path]) -> set[int]:
+    """Ids that shards, or parts of them, hold vectors or failures of. Raises ShardError where one is damaged."""
+    return {item for one in map(read_finished, shards) for item in (*one.ids.tolist(), *one.failures)}
 
 
-def group_name(place: int) -> str:
-    """Name the group of the block at a place of the plan."""
-    return f"{place // _GROUP:04d}"
+def read_plan(store: Store) -> tuple[Plan, str] | None:
+    """The plan of the run that is under way, and its version. Raises EmbedError where this program can't read it."""
+    if (stored := store.get(PLAN)) is None:
+        return None
+    try:
+        plan = from_json(Plan, stored.content)
+        from_plain(EmbedOptions, plan.options)
+    except ValueError as error:
+        raise EmbedError(
+            f'"{store.url}/{PLAN}" is of another version of icons, or damaged ({error}); install one everywhere, '
+            "or remove it and run `icons index` again"
+        ) from error
+    return plan, stored.version
 
 
 def find_work(store: RetryingStore) -> ObjectPlanStore | None:
-    """The run that is under way.
-
-    Raises:
-        EmbedError: this program can't read its plan.
-    """
-    stored = store.get(PLAN)
-    try:
-        return None if stored is None else ObjectPlanStore(store, from_json(Plan, stored.content), stored.version)
-    except ValueError as error:
-        raise EmbedError(
-            f'"{store.url}/{PLAN}" is of another version of icons, or damaged ({error}); install one everywhere '
-            "or remove it and plan again"
-        ) from error
+    """The run that is under way in a store. Raises EmbedError where this program can't read its plan."""
+    found = read_plan(store)
+    return ObjectPlanStore(store, *found) if found else None
 
 
 def open_work(store: RetryingStore) -> ObjectPlanStore:
-    """Open the run that is under way.
-
-    Raises:
-        EmbedError: there is none.
-    """
+    """The run that is under way in a store. Raises EmbedError where there is none."""
     found = find_work(store)
     if found is None:
         raise EmbedError(f'"{store.url}" holds no plan; `icons index --only plan --work {store.url}` puts one there')
@@ -334,8 +218,60 @@ def open_work(store: RetryingStore) -> ObjectPlanStore:
 
 Show = Callable[[Plan, Sequence[EmbeddingProgress]], None]
 """Takes a plan and how far its workers are."""
-PlanStore = LibraryPlanStore | ObjectPlanStore
-"""Where a worker finds its plan, and leaves shards."""
+
+
+_WEIGHTS = "weights"
+
+
+def put_encoder(store: RetryingStore, choice: ModelChoice, checkpoint: Checkpoint) -> None:
+    """Put the files of an encoder into a store, unless they are there; the bundled one every machine has."""
+    if choice.model == "bundled":
+        return
+    part = store.part(f"encoders/{checkpoint.fingerprint}/")
+    files = {file.name: file for file in checkpoint.tokenizer}
+    if checkpoint.pretrained is None:
+        folder = checkpoint.weights.parent
+        files |= {checkpoint.weights.name: checkpoint.weights, CONFIG_NAME: folder / CONFIG_NAME}
+    else:  # a person may call the file as they like
+        files[f"{_WEIGHTS}{'.safetensors' if checkpoint.weights.suffix == '.safetensors' else '.pt'}"] = (
+            checkpoint.weights
+        )
+    there = part.list("")
+    for name, file in files.items():
+        if name not in there or there[name].size != file.stat().st_size:
+            part.put(name, file.read_bytes())
+
+
+def fetch_encoder(store: RetryingStore, choice: ModelChoice, *, fingerprint: str, folder: Path) -> ModelChoice:
+    """Bring an encoder's files into a folder of this machine, those that are not there yet; say how it is chosen then.
+
+    Raises:
+        EmbedError: the store has lost some of it, or the folder can't be written.
+    """
+    part, here = store.part(f"encoders/{fingerprint}/"), below(folder, fingerprint)
+    there = part.list("")
+    if not there:
+        return choice
+    for name, listed in there.items():
+        path = below(here, name)
+        if path.is_file() and listed.size in (None, path.stat().st_size):
+            continue
+        if (file := part.get(name)) is not None:
+            try:
+                write_file(path, file.content)
+            except OSError as error:
+                raise EmbedError(
+                    f'"{here}" can\'t be written ({error.strerror}); XDG_CACHE_HOME names another place'
+                ) from error
+    weights = next((name for name in there if name.startswith(_WEIGHTS)), _WEIGHTS)
+    named = replace(choice, pretrained=str(here / weights)) if choice.pretrained else ModelChoice(f"{LOCAL}{here}")
+    try:
+        found: object = find_checkpoint(named).fingerprint
+    except ModelError as error:
+        found = error
+    if found != fingerprint:
+        raise EmbedError(f'"{part.url}" is damaged ({found}); `icons index --only plan --work` puts it there again')
+    return named
 
 
 _LOOKS = 4
@@ -390,9 +326,6 @@ class BlockQueue:
 
         "wait": others hold what is missing, or this worker itself. "done": every block has its shard, or another run
         has begun.
-
-        Raises:
-            ShardError: a part of a block's shard is damaged.
         """
         if self.place.is_over():
             return "done"
@@ -473,7 +406,7 @@ class BlockQueue:
 
         It looks at once: of what the dead have left who has just come counts the lease from its first look on.
         """
-        looked, pause = -math.inf, min(self.lease_seconds / _LOOKS, self.place.run.report_seconds)
+        looked, pause = -inf, min(self.lease_seconds / _LOOKS, self.place.run.report_seconds)
         while not self._over.is_set():
             is_due = time.monotonic() - looked >= self.lease_seconds / _LOOKS
             looked = time.monotonic() if is_due else looked

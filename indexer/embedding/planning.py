@@ -5,7 +5,7 @@ import uuid
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, starmap
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -35,8 +35,6 @@ class EmbedOptions:
     """None: the first batches tell."""
     workers: Annotated[int, range(1025)] | None = None
     """Rendering processes of a rank; None: its share of the cores, less one where it feeds a GPU."""
-    backend: Literal["auto", "nccl", "gloo"] = "auto"
-    """Of the process group: nccl, gloo, or auto, which is gloo: NCCL would take memory of the device for two counts."""
     stall_limit: Positive = 600.0
     """Seconds without any progress, after which a rank is given up. A worker draws 32 pictures at 10 s each between two
     signs of life, so that the slowest pictures are no standstill."""
@@ -45,17 +43,9 @@ class EmbedOptions:
 
 
 def prepare(
-    library: Library,
-    engine: "Engine",
-    choice: ModelChoice | None,
-    *,
-    options: EmbedOptions,
-    retry_failed: bool,
+    library: Library, engine: "Engine", choice: ModelChoice | None, *, options: EmbedOptions, retry_failed: bool
 ) -> Plan:
-    """Find the encoder, and write the plan of what it has not embedded yet.
-
-    Without a choice it is the encoder in use.
-    """
+    """Find the encoder, that in use without a choice, and write the plan of what it has not embedded yet."""
     prepare_for_batches()
     chosen = choice or choice_in_use(engine)
     checkpoint = find_checkpoint(chosen)
@@ -116,9 +106,7 @@ def plan_missing(library: Library, engine: "Engine", draft: Plan, *, retry_faile
                     attempt=attempt,
                 ),
             )
-            write_plan(library.work(plan.fingerprint), plan, blocks)
-    if n_blocks:
-        library.begin_run(plan.fingerprint, plan.run)
+            write_plan(library, plan, blocks)
     return plan
 
 

@@ -1,7 +1,7 @@
 """How far workers are, what they say of it, who watches them, and how that looks to a person.
 
-All leave the same under the id of their run: `workers/NAME.json` says how far one is, `ended/NAME.txt` what has ended
-one, `claims/` which blocks are taken. One that stands still is ended.
+All leave the same under the id of their run: `workers/NAME.json` says how far one is and what has ended it, `claims/`
+which blocks are taken. One that stands still is ended.
 """
 
 import json
@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
-from indexer.errors import StoreError
 from indexer.library.foreign import from_json
 from indexer.library.stores import FolderStore, Store
 from indexer.ranks import Gauge
@@ -52,6 +51,8 @@ class RankProgress:
     steps: int = 0
     """Grows with every sign of life."""
     finished: bool = False
+    ended: str = ""
+    """What has ended it early, where that could still be said."""
     spans: tuple[Span, ...] = ()
     """What a process of its own has spent its time on."""
 
@@ -109,11 +110,6 @@ class Run:
         """Leave word of how far a worker is."""
         self.store.put(f"workers/{worker}.json", json.dumps(asdict(progress)).encode())
 
-    def report_end(self, worker: str, reason: str) -> None:
-        """Leave word of what has ended a worker that nobody looks at, unless the store is away."""
-        with suppress(StoreError, OSError):
-            self.store.put(f"ended/{worker}.txt", reason.encode())
-
 
 LOOK_SECONDS = 0.5
 REPORT_SECONDS = 0.5
@@ -123,6 +119,7 @@ OWN_SECONDS = 10.0
 """A rank that hangs has so long to say so itself; one that is stopped, or has lost its machine, can't."""
 START_SECONDS = 120.0
 """A rank that has not said anything yet imports torch, perhaps from a slow drive."""
+_STARTING = "starting"
 _LONGEST_LOOK = 4 * LOOK_SECONDS
 """Counted between two looks at most: a laptop that slept, or a job that was stopped and goes on, has not hung."""
 
@@ -134,6 +131,8 @@ class Watchdog:
     limit: float
     waiting_limit: float = math.inf
     """For a rank that waits for others: longer, so that whoever keeps them waiting is named first."""
+    n: int = 0
+    """Ranks that are watched from outside: one that is stopped, or never began, can't say so itself."""
     _looked: float = field(default_factory=time.monotonic)
     _still: dict[int, tuple[int, float]] = field(default_factory=dict)
 
@@ -141,29 +140,17 @@ class Watchdog:
         """Tell the number of a rank that has stood still for the limit, and what it was at; None where all get on."""
         now = time.monotonic()
         passed, self._looked = min(now - self._looked, _LONGEST_LOOK), now
-        for progress in ranks:
+        absent = [RankProgress(rank, self.n, at=_STARTING) for rank in {*range(self.n)} - {one.rank for one in ranks}]
+        for progress in (*ranks, *absent):
             steps, seconds = self._still.get(progress.rank, (-1, 0.0))
             limit = self.waiting_limit if progress.waits else self.limit
+            limit += START_SECONDS if progress.at == _STARTING else OWN_SECONDS if self.n else 0
             is_still = limit < math.inf and not progress.finished and progress.steps == steps
             seconds = seconds + passed if is_still else 0.0
             self._still[progress.rank] = progress.steps, seconds
             if seconds >= limit:
                 return progress.rank, f"nothing got done for {limit:g} s, at {progress.at}; --stall-limit allows more"
         return None
-
-
-class Overseer:
-    """A watch over `n` ranks from outside: one that is stopped, or never began, can't say so itself."""
-
-    def __init__(self, n: int, limit: float) -> None:
-        self.n, self._started, self._starting = n, Watchdog(limit + OWN_SECONDS), Watchdog(limit + START_SECONDS)
-
-    def look(self, ranks: Sequence[RankProgress]) -> str | None:
-        """Tell which rank has stood still for too long, and what it was at, from those that have said something."""
-        silent = set(range(self.n)) - {progress.rank for progress in ranks}
-        absent = [RankProgress(rank, self.n, at="starting") for rank in sorted(silent)]
-        found = self._started.look(ranks) or self._starting.look(absent)
-        return f"rank {found[0]}: {found[1]}" if found else None
 
 
 @contextmanager
@@ -206,10 +193,9 @@ class Watch(Generic[Progress]):
     _versions: dict[str, tuple[str, float]] = field(default_factory=dict)
     """By worker the version of what it said, and since when that is there."""
     _steps: dict[str, tuple[int, float]] = field(default_factory=dict)
-    _ended: set[str] = field(default_factory=set)
 
     def look(self, *, keeps_silent: bool = False) -> list[Progress]:
-        """How far every worker is that has said something, by number and name; late ones have a note.
+        """How far every worker is that has said something, by number and name; late and ended ones have a note.
 
         Silent ones have ended, unless they are kept: somebody else sees to those that are stopped.
         """
@@ -224,17 +210,11 @@ class Watch(Generic[Progress]):
                         self._steps[name] = said.steps, now
         for name, said in self._said.items():
             still = now - self._steps[name][1]
-            said.finished |= not keeps_silent and now - self._versions[name][1] > _SILENT_LEASES * lease
-            if still > lease:
-                said.note = "" if said.finished else f"late: {still:.0f} s at {said.at}"
+            is_silent = not keeps_silent and now - self._versions[name][1] > _SILENT_LEASES * lease
+            said.finished |= is_silent or bool(said.ended)
+            if said.ended or still > lease:
+                said.note = said.ended or ("" if said.finished else f"late: {still:.0f} s at {said.at}")
         return sorted(self._said.values(), key=lambda said: (said.rank, said.name))
-
-    def ends(self) -> dict[str, str]:
-        """What has ended workers that have left word of that since the last look, by their names."""
-        new = self.run.store.list("ended/").keys() - self._ended
-        self._ended |= new
-        read = {name.removeprefix("ended/").removesuffix(".txt"): self.run.store.get(name) for name in sorted(new)}
-        return {worker: stored.content.decode(errors="replace") for worker, stored in read.items() if stored}
 
 
 @dataclass(slots=True)

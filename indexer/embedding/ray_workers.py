@@ -56,7 +56,7 @@ def start_on_ray(address: str, work: str) -> str:
     """
     place = open_work(open_store(work))
     watch = Watch(place.run, EmbeddingProgress)
-    watch.ends()  # those of earlier calls
+    before = {worker.name for worker in watch.look() if worker.ended}
     ray = _connect(address)
     try:
         found = ray.cluster_resources()
@@ -74,7 +74,8 @@ def start_on_ray(address: str, work: str) -> str:
         heard, silent = ray.wait(answers, num_returns=n, timeout=_START_SECONDS)
         lost = [reason for answer in heard if (reason := _why_lost(ray, answer)) is not None]
         if len(lost) == n and not place.is_over():
-            raise EmbedError(f"no worker starts on Ray: {next(iter(watch.ends().values()), lost[0])}")
+            ended = (worker.ended for worker in watch.look() if worker.ended and worker.name not in before)
+            raise EmbedError(f"no worker starts on Ray: {next(ended, lost[0])}")
     finally:
         ray.shutdown()
     notes = [f"{len(silent)} of which wait for room"] * bool(silent)

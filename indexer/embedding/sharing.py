@@ -4,25 +4,15 @@ import json
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
-from indexer.embedding.plan_store import (
-    OUTLINES,
-    PARTS,
-    PLAN,
-    ObjectPlanStore,
-    Show,
-    find_work,
-    group_name,
-    items_in,
-    put_encoder,
-)
+from indexer.embedding.plan_store import PARTS, ObjectPlanStore, Show, find_work, items_in, put_encoder
 from indexer.embedding.progress import STORE_SECONDS, EmbeddingProgress, Watch
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ShardError
@@ -30,9 +20,9 @@ from indexer.languages.words import printable
 from indexer.library.durable import ASIDE, make_folder, sync, write_file
 from indexer.library.folder import Library
 from indexer.library.foreign import Location, from_json
-from indexer.library.plans import BlockHeader, Plan, read_blocks
+from indexer.library.plans import OUTLINES, PLAN, Plan
 from indexer.library.shards import partial_shards_by_block, shard_name, shard_paths
-from indexer.library.stores import RetryingStore, url_of
+from indexer.library.stores import FolderStore, RetryingStore, url_of
 
 _NOTES = "shared.json"
 _Run = Annotated[str, re.compile("[0-9a-f]{12}")]
@@ -118,21 +108,18 @@ class OwnRuns:
         Raises:
             EmbedError: the store holds the run of another library, or gets it meanwhile.
         """
-        choice, headers = ModelChoice.from_json(plan.model), list[bytes]()
+        choice = ModelChoice.from_json(plan.model)
         self.find()
         put_encoder(self.store, choice, find_checkpoint(choice))
         note = _Note(self._place, self._root, removed_at=time.time())
         self._note(plan.run, note)
-        part = self.store.part(f"{plan.run}/")
+        own, part = FolderStore(self.library.run(plan.fingerprint, plan.run)), self.store.part(f"{plan.run}/")
 
-        def spell() -> Iterator[tuple[str, bytes]]:
-            for place, block in enumerate(read_blocks(self.library.work(plan.fingerprint) / "plan.jsonl")):
-                headers.append(json.dumps(astuple(BlockHeader.of(block))).encode())
-                yield f"blocks/{group_name(place)}/{block.name}.json", json.dumps(block.items).encode()
+        def copy(name: str) -> None:
+            if (stored := own.get(name)) is not None:
+                part.put(name, stored.content)
 
-        if plan.n_blocks:
-            each(spell(), lambda item: part.put(*item))
-        part.put(OUTLINES, b"\n".join(headers))
+        each([*own.list("blocks/"), OUTLINES], copy)
         found, content, version = find_work(self.store), json.dumps(asdict(plan)).encode(), None
         if found is None:
             version = self.store.create(PLAN, content)
@@ -184,12 +171,13 @@ class OwnRuns:
             if found.damaged or not is_begun:
                 begin()
             is_begun = True
-            for worker, reason in watch.ends().items():
-                if reason not in reasons:
-                    warn(printable(f"{worker} has ended: {reason}"))
-                reasons.add(reason)
             time.sleep(STORE_SECONDS)
-            show(place.plan, watch.look())  # just before the run may be done, and what workers say of it gone
+            workers = watch.look()  # just before the run may be done, and what workers say of it gone
+            for worker in workers:
+                if worker.ended and worker.ended not in reasons:
+                    warn(printable(f"{worker.name} has ended: {worker.ended}"))
+                reasons.add(worker.ended)
+            show(place.plan, workers)
         return place.plan if found.blocks == found.of else None
 
     def _collect(self, place: ObjectPlanStore) -> Collected:
@@ -208,7 +196,7 @@ class OwnRuns:
             path = folder / shard_name(block.name)
             if len(items_in([path, *parts.get(block.name, ())])) < block.n_items:
                 path.unlink()
-                place.part.delete(f"shards/{place.group_of[block.name]}/{path.name}")
+                place.delete(place.shard_at(block.name, path.name))
                 n_damaged += 1
                 n_missing += 1
         if not n_missing:

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, Self
@@ -34,7 +34,7 @@ from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, wat
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.encoders.devices import use_device
 from indexer.encoders.graphs import LoadedEncoder, find_device, is_no_room
-from indexer.errors import EmbedError
+from indexer.errors import EmbedError, StoreError
 from indexer.languages.words import printable
 from indexer.library.plans import Block, Plan
 from indexer.library.shards import TRAITS, Failed, Kind, Shard, content_of, pack_shard, partial_shard_name, shard_name
@@ -181,8 +181,13 @@ class Worker:
                 progress.spans = tuple(TIMINGS.taken())
             place.run.report(self.name, progress)
 
+        def leave_word(reason: str) -> None:
+            progress.ended = reason
+            with suppress(StoreError, OSError):
+                report()
+
         def give_up(reason: str) -> None:
-            place.run.report_end(self.name, reason)
+            leave_word(reason)
             self.give_up(reason)
 
         try:
@@ -198,7 +203,7 @@ class Worker:
             if isinstance(error, EmbedError) and place.is_over():
                 return
             if not isinstance(error, Ended):
-                place.run.report_end(self.name, str(error) or type(error).__name__)
+                leave_word(str(error) or type(error).__name__)
             raise
         if not place.is_over():
             reporter.finish()
@@ -233,30 +238,29 @@ def work_off(queue: BlockQueue, spec: DeviceSpec, reporter: EmbeddingReporter) -
             raise no_room(progress.device, "the encoder") from error
         progress.device = device.name
         writer = closing.enter_context(ShardWriter(queue, encoder=device.encoder))
-        while isinstance(block := queue.next("names"), Block):
-            _embed_names(block, device, writer, reporter)
+        _embed_names(queue, device, writer, reporter)
         give_back_memory()
         if place.plan.n_images:
             reporter.begin("the first pictures")
             device.prepare(n_images=n_images, largest=layout.chunk * layout.most_chunks)
-        following = drawing.embed(device, writer)
-        while following != "done":
-            if following != "wait" and following.kind == "images":
-                drawing.begin(following)
-                following = drawing.embed(device, writer)
-                continue
-            if following != "wait":
-                _embed_names(following, device, writer, reporter)
-            elif writer.pending:
+        while drawing.embed(device, writer) == "wait":
+            if writer.pending:
                 reporter.begin("writing its last vectors")
                 writer.finish()
             else:
                 reporter.begin("waiting for blocks that others hold", waits=True)
                 queue.pause()
-            following = queue.next()
+            _embed_names(queue, device, writer, reporter)  # which others have left
+            drawing.begin()
 
 
-def _embed_names(block: Block, device: Device, writer: "ShardWriter", reporter: EmbeddingReporter) -> None:
+def _embed_names(queue: BlockQueue, device: Device, writer: ShardWriter, reporter: EmbeddingReporter) -> None:
+    while isinstance(block := queue.next("names"), Block):
+        _embed_block(block, device, writer, reporter)
+
+
+def _embed_block(block: Block, device: Device, writer: ShardWriter, reporter: EmbeddingReporter) -> None:
+    """Embed names."""
     ids = np.array([item[0] for item in block.items], dtype=np.int64)
     names = [str(item[1]) for item in block.items]
     if names:
@@ -274,29 +278,26 @@ class Drawing:
 
     def __init__(self, pool: RenderPool, layout: Layout, queue: BlockQueue, reporter: EmbeddingReporter) -> None:
         self.pool, self.layout, self.queue, self.reporter = pool, layout, queue, reporter
-        self._kind: Kind | None = "images"  # until names are done, which come first
         self.begin()
 
-    def begin(self, first: Block | None = None) -> None:
-        """Draw what is free from now on, after a block that is claimed already."""
+    def begin(self) -> None:
+        """Draw what is free from now on."""
         self._begun: list[str] = []  # names of blocks, by their place among those that are drawn
-        self._following: Block | Literal["wait", "done"] = "wait"
-        self._chunks = self.pool.render(self._jobs(first), waits_for=lambda jobs: self.reporter.begin(_pictures(jobs)))
+        self._following: Literal["wait", "done"] = "wait"
+        self._chunks = self.pool.render(self._jobs(), waits_for=lambda jobs: self.reporter.begin(_pictures(jobs)))
 
-    def _jobs(self, first: Block | None) -> Iterator[list[Job]]:
-        block = first or self.queue.next(self._kind)
-        while isinstance(block, Block) and block.kind == "images":
+    def _jobs(self) -> Iterator[list[Job]]:
+        while isinstance(block := self.queue.next("images"), Block):
             self._begun.append(block.name)
             yield [
                 Job(image, PictureAddress(kind, location, path, member, bytes.fromhex(digest)))
                 for image, kind, location, path, member, digest in block.items
             ]
-            block = self.queue.next(self._kind)
         self._following = block
 
-    def embed(self, device: Device, writer: ShardWriter) -> Block | Literal["wait", "done"]:
-        """Take all pictures through the device, each block's vectors to the writer; return what the queue has then."""
-        chunk, self._kind = self.layout.chunk, None
+    def embed(self, device: Device, writer: ShardWriter) -> Literal["wait", "done"]:
+        """Take all pictures through the device, each block's vectors to the writer; return what the queue says then."""
+        chunk = self.layout.chunk
         if not self.reporter.progress.began_at:
             self.reporter.restart()
         self.pool.waited_seconds = 0.0
@@ -323,11 +324,7 @@ class Drawing:
 
 
 def _refuse_unreachable(jobs: Sequence[Job]) -> None:
-    """Settle nothing where this machine can't read what others may.
-
-    Raises:
-        EmbedError: that is so.
-    """
+    """Settle nothing where this machine can't read what others may: raise EmbedError."""
     for job in (jobs[0], jobs[-1]) if len(jobs) >= _MANY else ():
         if (reason := why_unreachable(job.address)) is not None:
             raise EmbedError(

@@ -20,7 +20,7 @@ from filelock import FileLock
 from PIL import Image, ImageDraw
 from torch import Tensor
 
-from indexer.embedding.progress import Overseer, Run, Watch
+from indexer.embedding.progress import Run, Watch, Watchdog
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST, Devices, parse_devices
 from indexer.encoders.export import write_graphs
@@ -266,13 +266,13 @@ def _train(places: Places, devices: Devices, request: Request, viewer: TrainingV
         return
     arguments = ["--out", str(places.out), "--device", devices.device, *(["--resume"] if request.resume else [])]
     watch = Watch(Run.of_folder(places.work), TrainingProgress)
-    overseer = Overseer(devices.n, JOINT_FACTOR * request.options.watching.stall_limit)
+    watchdog = Watchdog(JOINT_FACTOR * request.options.watching.stall_limit, n=devices.n)
 
     def look() -> None:
         if progress := watch.look():
             viewer.trained(progress)
-        if found := overseer.look(progress):
-            raise TrainError(f"{found}; {rerun(places)}")
+        if found := watchdog.look(progress):
+            raise TrainError(f"rank {found[0]}: {found[1]}; {rerun(places)}")
 
     with Ranks("indexer.finetune.rank", *arguments, devices=devices, folder=places.work) as ranks:
         if cause := ranks.follow(look):

@@ -247,15 +247,15 @@ class Library(Generations[Generation]):
         return below(self.root, "work", fingerprint)
 
     def run(self, fingerprint: str, run: str) -> Path:
-        """Folder of the ranks of one run, `Plan.run`: it goes when another run begins, and its ranks write no more."""
+        """Folder of the blocks and ranks of one run, `Plan.run`."""
         return below(self.root, "work", fingerprint, "runs", run)
 
-    def begin_run(self, fingerprint: str, run: str) -> None:
-        """Make the folder of a run after the plan it belongs to was written; those of earlier runs go."""
-        folder = self.run(fingerprint, run)
-        for other in folders_in(folder.parent):
-            remove_folder(other)
-        make_folder(folder)
+    def end_other_runs(self, fingerprint: str, run: str) -> None:
+        """Remove all runs of an encoder but one: their ranks write no more."""
+        for other in folders_in(self.run(fingerprint, run).parent):
+            if other.name != run:
+                remove_folder(other)
+        (self.work(fingerprint) / "plan.jsonl").unlink(missing_ok=True)  # an older program's
 
     def candidates(self) -> list[Generation]:
         """Generations in the order in which a search should try them: the current one, then older ones."""

@@ -5,16 +5,15 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, field
-from itertools import chain, islice
-from pathlib import Path
+from itertools import islice
 from typing import Annotated, Any, Self
 
-from indexer.errors import EmbedError
-from indexer.library.durable import write_file
+from indexer.library.durable import make_folder
+from indexer.library.folder import Library
 from indexer.library.foreign import Count, Name, from_json
 from indexer.library.shards import Kind
+from indexer.library.stores import FolderStore
 
 BLOCK_SIZE = {"images": 2048, "names": 8192}
 """Items a block at most: large enough to keep a device busy, small enough to lose little when a rank dies."""
@@ -26,7 +25,7 @@ _LEFT_SHARE = 16
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one embedding has to do; the first line of `plan.jsonl`, its blocks follow."""
+    """What one embedding has to do, without its blocks."""
 
     fingerprint: Name
     model: str
@@ -93,73 +92,31 @@ def block_sizes(kind: Kind, n: int) -> Iterator[int]:
         n -= size
 
 
-def write_plan(folder: Path, plan: Plan, blocks: Iterable[Block]) -> Path:
-    """Write a plan where the ranks will read it; return its path. `Library.begin_run` lets them begin."""
-    path = folder / "plan.jsonl"
-    lines = (f"{json.dumps(astuple(BlockHeader.of(block)))}\t{json.dumps(block.items)}" for block in blocks)
-    write_file(path, (line.encode() + b"\n" for line in chain([json.dumps(asdict(plan))], lines)))
-    return path
+PLAN, OUTLINES = "plan.json", "outlines.jsonl"
+_GROUP = 1000
 
 
-def read_plan(path: Path) -> Plan:
-    """Read what a plan is about, without its blocks.
-
-    Raises:
-        EmbedError: it can't be read.
-    """
-    with as_embed_error(path), path.open("rb") as file:
-        return from_json(Plan, file.readline())
+def group_name(place: int) -> str:
+    """Name the group of the block at a place of the plan: no folder holds all of them."""
+    return f"{place // _GROUP:04d}"
 
 
-def read_headers(path: Path) -> Iterator[tuple[BlockHeader, int]]:
-    """Yield what blocks a plan has, in order, each with its place in the file, which `read_block` takes.
-
-    Raises:
-        EmbedError: one can't be read.
-    """
-    return ((header, place) for header, _, place in _lines(path))
-
-
-def read_block(path: Path, place: int) -> Block:
-    """Read the block at a place in the file of a plan."""
-    return next(read_blocks(path, place))
-
-
-def read_blocks(path: Path, start: int = 0) -> Iterator[Block]:
-    """Yield all blocks in order, or those from a place on."""
-    for header, items, _ in _lines(path, start):
-        with as_embed_error(path):
-            yield block_from(header, items)
+def write_plan(library: Library, plan: Plan, blocks: Iterable[Block]) -> None:
+    """Write a plan where the ranks read it, what names its run last; earlier runs are over from then on."""
+    make_folder(folder := library.run(plan.fingerprint, plan.run))
+    run, headers = FolderStore(folder, lasts=False), list[bytes]()
+    for place, block in enumerate(blocks):
+        headers.append(json.dumps(astuple(BlockHeader.of(block))).encode())
+        run.put(f"blocks/{group_name(place)}/{block.name}.json", json.dumps(block.items).encode())
+    run.put(OUTLINES, b"\n".join(headers))
+    FolderStore(library.work(plan.fingerprint)).put(PLAN, json.dumps(asdict(plan)).encode())
+    library.end_other_runs(plan.fingerprint, plan.run)
 
 
 def block_from(header: BlockHeader, items: bytes) -> Block:
-    """Put together what a plan says of a block and its items as JSON.
-
-    Raises:
-        ValueError: they are none.
-    """
+    """Put together what a plan says of a block and its items as JSON. Raises ValueError: they are none."""
     kind: Any = list[_Name] if header.kind == "names" else list[_Image]
     read: list[Any] = from_json(kind, items)
     if len(read) != header.n_items:
         raise ValueError(f"it has {len(read)} items, not {header.n_items}")
     return Block(header.name, header.kind, read)
-
-
-@contextmanager
-def as_embed_error(path: Path) -> Iterator[None]:
-    """Say of what goes wrong in the block that it is about the plan at a path."""
-    try:
-        yield
-    except (OSError, ValueError) as error:
-        raise EmbedError(f'plan "{path}" can\'t be read ({error}); `icons index` writes another one') from error
-
-
-def _lines(path: Path, start: int = 0) -> Iterator[tuple[BlockHeader, bytes, int]]:
-    """Yield what lines say of blocks, their items, and where they begin."""
-    with as_embed_error(path), path.open("rb") as file:
-        place = start or len(file.readline())
-        file.seek(place)
-        for line in file:
-            header, _, items = line.partition(b"\t")  # JSON has no tab in its texts
-            yield from_json(BlockHeader, header), items, place
-            place += len(line)

@@ -156,8 +156,6 @@ def spelled(place: Path) -> str:
     return url_of(place) or str(place)
 
 
-CONDITIONAL = ("s3",)
-"""Protocols whose stores are asked to write only if something still holds."""
 _OPTIONS: dict[str, dict[str, Any]] = {
     "s3": {"config_kwargs": {"retries": {"total_max_attempts": 1}, "connect_timeout": 10, "read_timeout": 60}}
 }
@@ -316,12 +314,8 @@ def _is_refused(error: BaseException | None) -> bool:
 
 
 def open_object_store(url: str) -> ObjectStore:
-    """Open the store of a URL.
-
-    Raises:
-        StoreError: its protocol is unknown, or what speaks it is not installed.
-    """
-    return (S3Store if url.partition("://")[0] in CONDITIONAL else ObjectStore)(url)
+    """Open the store of a URL. Raises StoreError: its protocol is unknown, or what speaks it is not installed."""
+    return (S3Store if url.startswith("s3://") else ObjectStore)(url)
 
 
 def reason_of(error: Exception) -> str:
@@ -401,11 +395,7 @@ class RetryingStore:
         return there.version if there is not None and there.content == content else None
 
     def _ask(self, ask: Callable[..., Answer], *names: str, **others: Any) -> Answer:
-        """Ask until there is an answer.
-
-        Raises:
-            StoreError: there is none in time, or none can be expected.
-        """
+        """Ask until there is an answer. Raises StoreError: there is none in time, or none can be expected."""
         pause, until = _FIRST_PAUSE, None
         while True:
             try:
@@ -426,11 +416,7 @@ Store = FolderStore | ObjectStore | RetryingStore
 
 
 def open_store(place: str) -> RetryingStore:
-    """Open the store of a folder or URL, one that is asked again where it fails.
-
-    Raises:
-        StoreError: the URL's protocol is unknown, or what speaks it is not installed.
-    """
+    """Open the store of a folder or URL, as `open_object_store` does: one that is asked again where it fails."""
     url = url_of(place)
     folder = Path(place.removeprefix("file://")).expanduser().absolute()
     return RetryingStore(FolderStore(folder) if url is None else open_object_store(url))

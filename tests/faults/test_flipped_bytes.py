@@ -47,7 +47,7 @@ FILES = (
     "usage/shots.json",
     "vectors/*/images-*.safetensors",
     "vectors/*/names-*.safetensors",
-    "work/*/plan.jsonl",
+    "work/*/plan.json",
     "work/*/runs/*/workers/rank-0.json",
 )
 

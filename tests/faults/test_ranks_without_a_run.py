@@ -16,12 +16,13 @@ from faults import Stages, svg
 
 from indexer.commands.library import read_failures, read_status
 from indexer.doctor.examine import examine
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Watchdog
 from indexer.embedding.worker import OVER
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
-from indexer.library.plans import BLOCK_SIZE, read_blocks, read_plan, write_plan
+from indexer.library.plans import BLOCK_SIZE, write_plan
 from indexer.library.shards import partial_shards_by_block, read_coverage
 from indexer.pipeline import IndexOptions, embed, merge, plan_only, scan
 from indexer.ranks import _remove_leftovers
@@ -159,12 +160,11 @@ def test_a_rank_of_an_earlier_run_ends_and_writes_nothing_into_a_later_one(
         if list(library.root.glob("work/*/runs/*/workers/rank-0.json")):
             break
         time.sleep(0.05)
-    path = library.work(fingerprint) / "plan.jsonl"
-    write_plan(path.parent, replace(read_plan(path), run="later"), list(read_blocks(path)))
-    library.begin_run(fingerprint, "later")
+    place = LibraryPlanStore(library, fingerprint)
+    write_plan(library, replace(place.plan, run="later"), map(place.read, place.headers))
     shards = {path: path.stat().st_mtime_ns for path in library.vectors(fingerprint).glob("*")}
     assert OVER in rank.communicate(timeout=60)[1] and rank.returncode == 1
-    assert list(library.run(fingerprint, "later").iterdir()) == []
+    assert {path.name for path in library.run(fingerprint, "later").iterdir()} == {"blocks", "outlines.jsonl"}
     assert {path: path.stat().st_mtime_ns for path in library.vectors(fingerprint).glob("*")} == shards
 
 
@@ -200,9 +200,7 @@ def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_w
     folder = next((library.root / "vectors").iterdir())
     n_kept = len(read_coverage(folder).images)
     assert n_kept >= 4
-    (block,) = (
-        block for block in read_blocks(next((library.root / "work").glob("*/plan.jsonl"))) if block.kind == "images"
-    )
+    (block,) = (block for block in LibraryPlanStore(library, folder.name).headers if block.kind == "images")
     assert len(partial_shards_by_block(folder)[block.name]) == n_kept // 2
 
     assert (embed(library, options, Silent()).images, len(read_coverage(folder).images)) == (11 - n_kept, 11)

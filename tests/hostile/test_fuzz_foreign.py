@@ -115,13 +115,13 @@ class Server:
 def worked(place: Path) -> None:
     """Do what a library's own plan says, up to reading it."""
     library = Library(place / "planned")
-    [plan] = library.root.glob("work/*/plan.jsonl")
+    [plan] = library.root.glob("work/*/plan.json")
     work = LibraryPlanStore(library, plan.parent.name)
     for header in work.missing():
         work.read(header)
         work.finished_items(header.name)
     work.is_over()
-    library.begin_run(work.plan.fingerprint, work.plan.run)
+    library.end_other_runs(work.plan.fingerprint, work.plan.run)
 
 
 def tuned(place: Path) -> None:
@@ -172,7 +172,9 @@ TARGETS = [
         file="planned/work/shared.json",
         commands=("index --only collect --work {work}", "index --only plan --work {work}"),
     ),
-    Target(file="planned/work/*/plan.jsonl", spelt=Lines, reads=worked),
+    Target(file="planned/work/*/plan.json", reads=worked),
+    Target(file="planned/work/*/runs/*/outlines.jsonl", spelt=Lines, reads=worked),
+    Target(file="planned/work/*/runs/*/blocks/0000/*.json", reads=worked),
     Target(
         file="work/plan.json",
         commands=("index --only collect --work {work}",),
@@ -180,7 +182,7 @@ TARGETS = [
     ),
     Target(file="work/*/outlines.jsonl", spelt=Lines, reads=lambda place: do_here(place / "work")),
     Target(file="work/*/blocks/0000/*.json", reads=lambda place: do_here(place / "work")),
-    Target(file="work/encoders/*/encoder.json", reads=lambda place: do_here(place / "work")),
+    Target(file="work/encoders/*/open_clip_config.json", reads=lambda place: do_here(place / "work")),
     Target(file="work/*/workers/one.json", commands=("index --only collect --work {work}",)),
     Target(
         file="ranks/workers/rank-0.json",

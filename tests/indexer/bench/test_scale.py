@@ -253,7 +253,7 @@ def test_a_grid_is_every_combination() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("bach=1", 'no knob "bach"; there are backend, batch'),
+        ("bach=1", 'no knob "bach"; there are batch, devices'),
         ("batch=0", '"0" is no value of batch; it takes a number from 1, auto'),
         ("devices=auto", '"auto" is no value of devices; it takes a number from 1'),
         ("strategy=none", '"none" is no value of strategy; it takes ranks, data-parallel'),
@@ -270,12 +270,12 @@ def test_what_is_no_knob_or_no_value_is_named(text: str, message: str) -> None:
     ("config", "message"),
     [
         ({"devices": 9}, 'devices "9" are more than there are: 2 cores'),
-        ({"devices": 2, "backend": "nccl"}, 'backend "nccl" needs GPUs'),
+        (TRAINED | {"backend": "nccl"}, 'backend "nccl" needs GPUs'),
         ({"devices": 1, "precision": "fp16"}, 'precision "fp16" needs GPUs'),
         ({"devices": 1, "pinned": True}, 'pinned "on" needs GPUs'),
         ({"devices": 1, "shuffle": True}, 'shuffle "on" is no knob of the product; give --set program=plain'),
         ({"devices": 1, "program": "plain", "precision": "int8"}, 'precision "int8" is no knob of the plain script'),
-        ({"devices": 1, "backend": "gloo"}, 'backend "gloo" needs devices=2 or more'),
+        (TRAINED | {"devices": 1, "backend": "gloo"}, 'backend "gloo" needs devices=2 or more'),
         (TRAINED | {"batch": 9}, 'batch "9" does not give 2 devices x 1 micro-batches as much each.* such as batch=8'),
         (TRAINED | {"nccl_algo": "Tree"}, 'nccl_algo "Tree" needs GPUs'),
         (TRAINED | {"strategy": "fsdp", "bucket_cap_mb": 5.0}, 'bucket_cap_mb "5" needs strategy=ddp'),

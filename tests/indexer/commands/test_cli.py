@@ -134,7 +134,6 @@ def test_searching_imports_no_torch_and_help_imports_nothing_heavy(
         (["index", "--precision", "fp8"], "'fp8'"),
         (["index", "--exclude", "drafts/"], "--exclude needs the SOURCES"),
         (["index", "--batch-size", "0"], "0 is not in the range"),
-        (["index", "--only", "embed", "--backend", "mpi"], "'mpi'"),
         (["serch", "arrow"], 'no command "serch"; did you mean `icons search`?'),
         (["lab", "bench", "trian"], 'no command "trian"; did you mean `icons lab bench train`?'),
         (["status"], "no library at"),

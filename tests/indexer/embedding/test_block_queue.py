@@ -15,7 +15,7 @@ from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.errors import StoreError
 from indexer.library.folder import Library
-from indexer.library.plans import Block, Plan, write_plan
+from indexer.library.plans import BLOCK_SIZE, Block, BlockHeader, Plan, cut_blocks, write_plan
 from indexer.library.shards import Failed, Shard, pack_shard, partial_shard_name, shard_name
 from indexer.library.stores import FolderStore
 
@@ -28,8 +28,7 @@ LEASE = 1.2
 def begin(library: Library, run: str) -> None:
     """Plan the same blocks for a run, in place of the one before."""
     plan = Plan("f00d", "{}", 12, 1, 7, run, asdict(EmbedOptions(lease_seconds=LEASE)))
-    write_plan(library.work("f00d"), plan, [NAMES, *BLOCKS])
-    library.begin_run("f00d", run)
+    write_plan(library, plan, [NAMES, *BLOCKS])
 
 
 @pytest.fixture
@@ -71,6 +70,17 @@ def write(queue: BlockQueue, block: str, ids: list[int], *, is_piece: bool = Fal
     settled = Shard("images", np.array(ids[:-1], np.int64), np.zeros((len(ids) - 1, 2), np.float16), failures)
     name = partial_shard_name(block, ids) if is_piece else shard_name(block)
     queue.place.write(block, name, pack_shard(settled, fingerprint="f00d", facts={}))
+
+
+def test_a_plan_names_its_blocks_and_gives_back_each(library: Library) -> None:
+    items = [(number, f"näme {number}") for number in range(5 * BLOCK_SIZE["names"] + 1)]
+    blocks = list(cut_blocks("names", items, n=len(items), attempt=""))
+    plan, older = Plan("f00d", "{}", 0, len(items), len(blocks), "1"), library.work("f00d") / "plan.jsonl"
+    older.write_text("")
+    write_plan(library, plan, blocks)
+    place = LibraryPlanStore(library, "f00d")
+    assert (place.plan, place.headers, older.exists()) == (plan, list(map(BlockHeader.of, blocks)), False)
+    assert [asdict(place.read(header)) for header in place.headers] == list(map(asdict, blocks))
 
 
 def test_every_block_is_claimed_once_and_who_is_fast_claims_more(start: Start) -> None:

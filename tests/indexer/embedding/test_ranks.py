@@ -62,9 +62,8 @@ def test_a_rank_that_finds_another_encoder_says_so(many: Path, tiny_model: Path,
 
         def stage(self, title: str) -> None:
             if title == "Embedding":
-                path = next((library.root / "work").glob("*/plan.jsonl"))
-                first, rest = path.read_text().split("\n", 1)
-                path.write_text(json.dumps({**json.loads(first), "fingerprint": "0" * 16}) + "\n" + rest)
+                path = next((library.root / "work").glob("*/plan.json"))
+                path.write_text(json.dumps({**json.loads(path.read_text()), "fingerprint": "0" * 16}))
 
     with pytest.raises(EmbedError, match='the plan is for "0000000000000000"'):
         embed(library, options, Swap())
@@ -89,7 +88,7 @@ def test_ranks_of_several_machines_do_one_plan_by_the_printed_line(
 
 
 def test_the_line_for_several_machines_names_library_rendezvous_and_gpus(tmp_path: Path) -> None:
-    write_plan(Library(tmp_path).work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
+    write_plan(Library(tmp_path), Plan("f00d", "{}", 0, 0, 0), [])
     line = plan_command(LibraryPlanStore(Library(tmp_path), "f00d"), Devices("cuda", 2, "GPU-1f 0,MIG-7"))
     assert line == (
         "CUDA_VISIBLE_DEVICES='GPU-1f 0,MIG-7' torchrun --nnodes N --rdzv-backend c10d --rdzv-endpoint HOST:29400 "
@@ -99,7 +98,7 @@ def test_the_line_for_several_machines_names_library_rendezvous_and_gpus(tmp_pat
 
 def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = Library(tmp_path)
-    write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
+    write_plan(library, Plan("f00d", "{}", 0, 0, 0), [])
 
     def work(worker: Worker, _: LibraryPlanStore) -> None:
         assert worker.rank == Rank()
@@ -114,8 +113,6 @@ def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypa
 
 def test_a_rank_names_how_a_plan_of_another_program_is_written_anew(tmp_path: Path) -> None:
     library = Library(tmp_path)
-    write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0, options={"is_timed": True}), [])
-    with pytest.raises(
-        EmbedError, match=r"plan.jsonl\" can't be read .*is not known.*; `icons index` writes another one"
-    ):
+    write_plan(library, Plan("f00d", "{}", 0, 0, 0, options={"is_timed": True}), [])
+    with pytest.raises(EmbedError, match=r"plan.json\" is of another version .*is not known.*run `icons index` again"):
         LibraryPlanStore(library, "f00d")

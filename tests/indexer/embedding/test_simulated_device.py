@@ -117,8 +117,7 @@ ENCODER: Any = SimpleNamespace(precision="fp32", dim=4)
 @pytest.fixture
 def queue(tmp_path: Path) -> BlockQueue:
     library = Library(tmp_path)
-    write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
-    library.begin_run("f00d", "0")
+    write_plan(library, Plan("f00d", "{}", 0, 0, 0), [])
     return BlockQueue(LibraryPlanStore(library, "f00d"), "a")
 
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 from lessons import tiny_options
 
-from indexer.embedding.progress import Overseer, Reporter, Watchdog
+from indexer.embedding.progress import Reporter, Watchdog
 from indexer.encoders import devices as devices_
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices, Gpus
@@ -71,10 +71,8 @@ def test_a_rank_that_waits_is_given_up_later_than_one_that_is_alone_at_something
 
 
 def test_a_rank_that_never_began_is_named_from_outside() -> None:
-    overseer = Overseer(2, limit=-1000.0)
-    assert overseer.look([TrainingProgress(0, 2, waits=True)]) == (
-        "rank 1: nothing got done for -880 s, at starting; --stall-limit allows more"
-    )
+    found = Watchdog(limit=-1000.0, n=2).look([TrainingProgress(0, 2, waits=True)])
+    assert found == (1, "nothing got done for -880 s, at starting; --stall-limit allows more")
 
 
 @pytest.mark.slow

@@ -7,17 +7,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from indexer.errors import ShardError
-from indexer.library.plans import (
-    BLOCK_SIZE,
-    Plan,
-    block_sizes,
-    cut_blocks,
-    read_block,
-    read_blocks,
-    read_headers,
-    read_plan,
-    write_plan,
-)
+from indexer.library.plans import BLOCK_SIZE, block_sizes, cut_blocks
 from indexer.library.shards import (
     TRAITS,
     Contents,
@@ -35,8 +25,6 @@ from indexer.library.shards import (
     unread_images,
     write_shard,
 )
-
-PLAN = Plan("f00d", '{"model": "bundled"}', 0, 0, 0)
 
 
 def _write(
@@ -64,22 +52,6 @@ def _write(
 def _plain(traits: np.ndarray) -> list[tuple[int, ...]]:
     """Flags, the digest, and what all measures of the ink have in common."""
     return [(trait["coloured"], trait["animated"], trait["drawing"], *set(trait["ink"].tolist())) for trait in traits]
-
-
-def test_a_plan_names_its_blocks_and_gives_back_each_by_its_place(tmp_path: Path) -> None:
-    items = [(number, f"näme {number}") for number in range(5 * BLOCK_SIZE["names"] + 1)]
-    blocks = list(cut_blocks("names", items, n=len(items), attempt=""))
-    path = write_plan(tmp_path, PLAN, blocks)
-    assert read_plan(path) == PLAN
-    outlines = dict(read_headers(path))
-    assert [(outline.name, outline.n_items) for outline in outlines] == [
-        (block.name, len(block.items)) for block in blocks
-    ]
-    for block, place in reversed(list(zip(blocks, outlines.values(), strict=True))):
-        found = read_block(path, place)
-        assert (found.name, found.kind) == (block.name, block.kind)
-        assert [tuple(item) for item in found.items] == list(block.items)
-    assert [block.name for block in read_blocks(path)] == [block.name for block in blocks]
 
 
 def test_pieces_of_a_block_that_two_have_cut_in_other_places_are_two_files() -> None:

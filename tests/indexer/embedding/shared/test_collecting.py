@@ -108,7 +108,7 @@ def test_of_two_libraries_that_put_their_plans_at_once_one_does_and_the_other_sa
 @pytest.mark.parametrize(
     ("method", "is_fatal"),
     [
-        ("put", lambda name: "/blocks/0000/images" in name),
+        ("put", lambda name: "/blocks/0000/names" in name),
         ("create", lambda name: name == PLAN),
         ("clear", lambda name: "/claims/" in name),
     ],
@@ -182,7 +182,7 @@ def test_who_waits_asks_for_workers_again_where_a_shard_is_damaged_and_prints_on
         def embedded(self, _: object, ranks: Sequence[EmbeddingProgress]) -> None:
             self.looks += 1
             self.spans = {span.name for rank in ranks for span in rank.spans}
-            place_in(work).run.report_end("icons-ray-0", "no such device")
+            place_in(work).run.report("icons-ray-0", EmbeddingProgress(0, 1, "icons-ray-0", ended="no such device"))
             if self.looks > 1:
                 do_here(work)
             if self.looks == 2:
@@ -227,10 +227,10 @@ def test_a_run_that_is_replaced_goes_by_whatever_spelling_of_the_place_and_what_
     plan_only(planned, replace(options, work=str(tmp_path / "link")), Silent())
     now = place_in(work).plan.run
     assert runs_in(work) == [now]
-    before.run.report_end("late", "nothing")
+    before.run.report("late", EmbeddingProgress(0, 1))
     assert before.plan.run in runs_in(work)
     collect(planned, str(work))
-    before.run.report_end("later", "nothing")
+    before.run.report("later", EmbeddingProgress(0, 1))
     monkeypatch.setattr("indexer.embedding.sharing._LATE_SECONDS", 0.0)
     for _ in range(2):
         collect(planned, str(work))
@@ -350,5 +350,5 @@ def test_workers_are_told_by_name_with_who_is_late_and_who_has_fallen_silent(tmp
     assert told()[:2] == [("a", 10, True, False), ("b", 42, False, True)]
     run.report("a", EmbeddingProgress(0, 1, "a", images=11, steps=2))
     assert told()[0] == ("a", 11, False, False)
-    run.report_end("c", "no such device")
-    assert [watch.ends(), watch.ends()] == [{"c": "no such device"}, {}]
+    run.report("a", EmbeddingProgress(0, 1, "a", images=11, steps=2, ended="no such device"))
+    assert [(one.finished, one.note) for one in watch.look()][:1] == [(True, "no such device")]
