@@ -131,12 +131,6 @@ def _index(connection: Connection, collection: str, kind: str, parameters: dict[
     connection.call("create_index", collection, index, seconds=60.0, sync=False)
 
 
-def flush(connection: Connection, collection: str, *, n: int) -> None:
-    """Let a server write all rows of a collection down, and begin to index them."""
-    connection.call("flush", collection, seconds=600.0)
-    index_rows(connection, collection, n=n)
-
-
 def wait_until_indexed(
     connection: Connection, collection: str, *, n: int, replicas: int, progress: Callable[[str, int, int], None]
 ) -> int:

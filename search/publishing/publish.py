@@ -40,7 +40,6 @@ from search.publishing.collections import (
     Sent,
     delete_manifest,
     drop,
-    flush,
     forget_pieces,
     held_numbers,
     index_rows,
@@ -270,7 +269,8 @@ class _Publication:
                 index_rows(self._connection, collection, n=len(rows.ids))
                 self._connection.load(collection, replicas=replicas)
             sent = send(self._connection, collection, rows, partial(show, collection), is_new=is_new)
-            flush(self._connection, collection, n=len(rows.ids))
+            self._connection.call("flush", collection, seconds=600.0)
+            index_rows(self._connection, collection, n=len(rows.ids))
             return sent
 
         with ThreadPoolExecutor(len(both), "sending") as beside:  # one is made and packed while the other is taken in
