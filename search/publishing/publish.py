@@ -42,6 +42,7 @@ from search.publishing.collections import (
     drop,
     forget_pieces,
     held_numbers,
+    index_fields,
     index_rows,
     is_as_made,
     is_whole,
@@ -203,6 +204,7 @@ class _Publication:
         if before != self._number:
             what = "create_alias" if before is None else "alter_alias"
             self._connection.call(what, self._icons, self._names.alias, seconds=SECONDS)
+        index_fields(self._connection, self._icons)
         self._clean(before)
         return sent, recall
 
