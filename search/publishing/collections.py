@@ -48,13 +48,10 @@ Progress = Callable[[str, int, int], None]
 BUILDING_SECONDS = 3_600.0
 """Without a row more being indexed, or for all to be loaded."""
 _PAUSE_SECONDS = 0.5
-_SEARCHED_BY = {"image", "drawing", "name_id", "set_id", "set", "look", "licence", "size", "name"}
-"""Fields of an icon that questions name: a server looks these up instead of going through all rows."""
-
-
+_LOOKED_UP = ("image", "drawing", "name_id")
+"""Numbers of an icon that are asked for by the thousand: a server looks these up instead of going through all rows."""
 INVERTED_SINCE = (2, 4)
-"""Version of the server that has one index for fields of all kinds; older ones have these."""
-_OLD_KINDS = {"VARCHAR": "Trie", "INT64": "STL_SORT", "INT32": "STL_SORT"}
+"""Version of the server that has this kind of index."""
 
 
 def kind_of(connection: Connection, collection: str) -> VectorKind:
@@ -64,19 +61,18 @@ def kind_of(connection: Connection, collection: str) -> VectorKind:
     return VectorKind(int(vector["params"]["dim"]), vector["type"] == client().DataType.FLOAT16_VECTOR)
 
 
-def is_as_made(connection: Connection, collection: str, *, n: int, dim: int) -> bool:
-    """Whether a collection, where it is there, has the vectors and the index of one that is made for `n` rows now."""
-    if not connection.has(collection):
-        return True
-    if kind_of(connection, collection) != VectorKind(dim, connection.version >= FP16_SINCE):
-        return False
-    is_indexed = VECTOR in connection.call("list_indexes", collection)
-    index = connection.call("describe_index", collection, VECTOR) if is_indexed else None
-    return index is None or index["index_type"] == vector_index(n)[0]
+def is_as_made(connection: Connection, collection: str, *, dim: int) -> bool:
+    """Whether a collection, where it is there, has the vectors of one that is made now."""
+    expected = VectorKind(dim, connection.version >= FP16_SINCE)
+    return not connection.has(collection) or kind_of(connection, collection) == expected
 
 
 def make_rows(connection: Connection, collection: str, *, dim: int) -> bool:
-    """Make an empty collection of icons or pictures; whether it was not there."""
+    """Make an empty collection of icons or pictures; whether it was not there.
+
+    A server merges small segments that are indexed, and indexes what comes of it once more. An exact index costs
+    nothing: with it segments are merged while rows come, and `index_rows` has them indexed once.
+    """
     if connection.has(collection):
         return False
     types = client().DataType
@@ -84,6 +80,7 @@ def make_rows(connection: Connection, collection: str, *, dim: int) -> bool:
     schema = _new_schema({"datatype": types.INT64}, kind, dim=dim)
     add_fields(schema, {DIGEST: "INT64", **fields_of(collection)}, types)
     connection.call("create_collection", collection, schema=schema)
+    _index(connection, collection, VECTOR, *EXACT, metric_type="IP")
     return True
 
 
@@ -102,42 +99,45 @@ def make_files(connection: Connection, collection: str, *, replicas: int | None 
         schema = _new_schema({"datatype": types.VARCHAR, "max_length": 128}, types.FLOAT_VECTOR, dim=2)
         schema.add_field("content", types.VARCHAR, max_length=MOST_BYTES)
         connection.call("create_collection", collection, schema=schema)
-    _index(connection, collection, {VECTOR: ("FLAT", {})})
+    _index(connection, collection, VECTOR, *EXACT, metric_type="L2")
     connection.load(collection, replicas=replicas)
 
 
 def index_rows(connection: Connection, collection: str, *, n: int) -> None:
-    """Let a server index a collection of `n` rows, icons or pictures, as far as it does not yet."""
-    indexes: dict[str, tuple[str, dict[str, int]]] = {VECTOR: vector_index(n)}
-    if not connection.address.is_file:
-        kinds = _OLD_KINDS if connection.version < INVERTED_SINCE else {}
-        fields = fields_of(collection)
-        indexes |= {name: (kinds.get(fields[name], "INVERTED"), {}) for name in sorted(_SEARCHED_BY & fields.keys())}
-    _index(connection, collection, indexes)
+    """Let a server index the vectors of a collection of `n` rows, icons or pictures, if it does not yet."""
+    kind, parameters = vector_index(n)
+    indexed = connection.call("list_indexes", collection)
+    if VECTOR in indexed and connection.call("describe_index", collection, VECTOR)["index_type"] != kind:
+        connection.call("release_collection", collection, seconds=SECONDS)
+        connection.call("drop_index", collection, VECTOR, seconds=SECONDS)
+    _index(connection, collection, VECTOR, kind, parameters, metric_type="IP")
+
+
+EXACT: tuple[str, dict[str, int]] = ("FLAT", {})
+"""Kind and parameters of the index that compares all vectors."""
 
 
 def vector_index(n: int) -> tuple[str, dict[str, int]]:
     """Kind and parameters of the index of so many vectors."""
-    return ("FLAT", {}) if n <= EXACT_UP_TO else ("HNSW", dict(GRAPH))
+    return EXACT if n <= EXACT_UP_TO else ("HNSW", dict(GRAPH))
 
 
-def _index(connection: Connection, collection: str, indexes: Mapping[str, tuple[str, Mapping[str, int]]]) -> None:
-    """Let a server index fields that are not yet indexed."""
-    known = {str(name) for name in connection.call("list_indexes", collection)}
-    missing = client().MilvusClient.prepare_index_params()
-    for field, (kind, parameters) in indexes.items():
-        if field in known:
-            continue
-        metric = {"metric_type": "L2" if collection.startswith("files_") else "IP"} if field == VECTOR else {}
-        missing.add_index(field, index_type=kind, index_name=field, params=dict(parameters), **metric)
-    if list(missing):
-        connection.call("create_index", collection, missing, seconds=60.0, sync=False)
+def index_fields(connection: Connection, icons: str) -> None:
+    """Let a server index numbers of icons, while it answers: 2.3.5 takes two seconds for each of each segment."""
+    if not connection.address.is_file:
+        for field in _LOOKED_UP:
+            _index(connection, icons, field, "INVERTED" if connection.version >= INVERTED_SINCE else "STL_SORT", {})
 
 
-def flush(connection: Connection, collection: str, *, n: int) -> None:
-    """Let a server write all rows of a collection down, and begin to index them."""
-    connection.call("flush", collection, seconds=600.0)
-    index_rows(connection, collection, n=n)
+def _index(
+    connection: Connection, collection: str, field: str, kind: str, parameters: dict[str, int], **metric: str
+) -> None:
+    """Let a server index a field of a collection, if it does not yet."""
+    if field in connection.call("list_indexes", collection):
+        return
+    index = client().MilvusClient.prepare_index_params()
+    index.add_index(field, index_type=kind, index_name=field, params=parameters, **metric)
+    connection.call("create_index", collection, index, seconds=60.0, sync=False)
 
 
 def wait_until_indexed(
@@ -238,17 +238,13 @@ def send_files(connection: Connection, names: Names, paths: Iterable[Path], prog
         sha256 = hashlib.sha256(content).hexdigest()
         starts = range(0, len(packed), PIECE_BYTES)
         pieces = {piece_key(sha256, n): packed[at : at + PIECE_BYTES] for n, at in enumerate(starts)}
-        done = 0
-        for start in range(0, len(pieces), _PIECES_AT_ONCE):
-            keys = list(pieces)[start : start + _PIECES_AT_ONCE]
-            where = among("id", keys)
-            rows = connection.query(names.files, where, ["id"], consistency_level="Strong", seconds=SECONDS)
-            missing = [key for key in keys if key not in {row["id"] for row in rows}]
-            new = [{"id": key, "content": b64encode(pieces[key]).decode(), VECTOR: [0.0, 0.0]} for key in missing]
-            if new:
-                connection.call("insert", names.files, new, seconds=SECONDS, tries=1)
-            done += len(keys)
-            progress("Sending files", done, len(pieces))
+        rows = connection.query_among(names.files, "id", [*pieces], ["id"], consistency_level="Strong", seconds=SECONDS)
+        missing = sorted(pieces.keys() - {row["id"] for row in rows})
+        for start in range(0, len(missing), _PIECES_AT_ONCE):
+            some = missing[start : start + _PIECES_AT_ONCE]
+            new = [{"id": key, "content": b64encode(pieces[key]).decode(), VECTOR: [0.0, 0.0]} for key in some]
+            connection.call("insert", names.files, new, seconds=SECONDS, tries=1)
+            progress("Sending files", start + len(some), len(missing))
         sent[path.name] = FileFacts(len(content), sha256, len(pieces))
     return sent
 

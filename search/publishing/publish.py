@@ -31,7 +31,7 @@ from search.generation.backend import Ability
 from search.generation.facets import FaissVectors
 from search.generation.milvus.catalog import MilvusVectors
 from search.generation.milvus.connection import VECTOR, Connection, manifest_key
-from search.generation.milvus.published import Published, PublishedManifest, find_manifest
+from search.generation.milvus.published import FileFacts, Published, PublishedManifest, find_manifest
 from search.generation.opened import Opened, damage_explained, open_current
 from search.publishing.collections import (
     SECONDS,
@@ -40,9 +40,9 @@ from search.publishing.collections import (
     Sent,
     delete_manifest,
     drop,
-    flush,
     forget_pieces,
     held_numbers,
+    index_fields,
     index_rows,
     is_as_made,
     is_whole,
@@ -192,12 +192,19 @@ class _Publication:
             sends_pictures = answering is None or answering.sends_pictures
         if before != self._number:
             self._begin(before)
-        sent = self._send(before, sends_pictures=sends_pictures)
+        replicas = self._replicas or 1
+        if before is not None and self._replicas is None:  # as often as what answers
+            replicas = max(1, self._connection.replicas(self._names.of(before)[0]))
+        made = GenerationRows(self._opened, self._facets, sends_pictures=sends_pictures)
+        sent = self._send(made, replicas=replicas)
+        files = self._send_files()  # while the server indexes
+        self._wait(before, replicas=replicas)
         recall = verify_recall(self._opened, self._connection, (self._icons, self._pictures))
-        self._send_manifest(sends_pictures=sends_pictures)
+        self._send_manifest(files, sends_pictures=sends_pictures)
         if before != self._number:
             what = "create_alias" if before is None else "alter_alias"
             self._connection.call(what, self._icons, self._names.alias, seconds=SECONDS)
+        index_fields(self._connection, self._icons)
         self._clean(before)
         return sent, recall
 
@@ -236,20 +243,16 @@ class _Publication:
         return next((number for number in (*unfinished, *spare) if self._fits(number)), None)
 
     def _fits(self, number: int) -> bool:
-        """Whether rows of this generation can go where those of another lie: same encoder, same kind of index."""
+        """Whether rows of this generation can go where those of another lie: same encoder, same kind of vectors."""
         manifest = self._opened.manifest
         found = find_manifest(self._connection, self._names, number)
         if found is not None and found.fingerprint != manifest.fingerprint:
             return False
-        both = zip(self._names.of(number), (manifest.icons.n, manifest.pictures.n), strict=True)
-        return all(is_as_made(self._connection, collection, n=n, dim=manifest.dim) for collection, n in both)
+        return all(is_as_made(self._connection, one, dim=manifest.dim) for one in self._names.of(number))
 
-    def _send(self, before: int | None, *, sends_pictures: bool) -> Sent:
-        """Send all rows; query nodes hold them as often as what answers, if nothing else is asked; once at first."""
-        replicas, over = self._replicas or 1, Event()
-        if before is not None and self._replicas is None:
-            replicas = max(1, self._connection.replicas(self._names.of(before)[0]))
-        made = GenerationRows(self._opened, self._facets, sends_pictures=sends_pictures)
+    def _send(self, made: GenerationRows, *, replicas: int) -> Sent:
+        """Send all rows; `replicas` times query nodes hold those that a renewed collection has."""
+        over = Event()
         both = {
             self._icons: Rows(made.icon_ids, made.icons_at),
             self._pictures: Rows(made.picture_ids, made.pictures_at, made.add_pictures),
@@ -268,7 +271,8 @@ class _Publication:
                 index_rows(self._connection, collection, n=len(rows.ids))
                 self._connection.load(collection, replicas=replicas)
             sent = send(self._connection, collection, rows, partial(show, collection), is_new=is_new)
-            flush(self._connection, collection, n=len(rows.ids))
+            self._connection.call("flush", collection, seconds=600.0)
+            index_rows(self._connection, collection, n=len(rows.ids))
             return sent
 
         with ThreadPoolExecutor(len(both), "sending") as beside:  # one is made and packed while the other is taken in
@@ -279,25 +283,32 @@ class _Publication:
                 raise
         sent = Sent(*map(sum, zip(*found, strict=True)))
         sent.unread = made.n_unread
-        for collection, rows in both.items():
-            n = len(rows.ids)
+        return sent
+
+    def _wait(self, before: int | None, *, replicas: int) -> None:
+        """Wait until both collections are indexed and answer with all rows."""
+        manifest = self._opened.manifest
+        for collection, n in ((self._icons, manifest.icons.n), (self._pictures, manifest.pictures.n)):
             n_found = wait_until_indexed(self._connection, collection, n=n, replicas=replicas, progress=self._progress)
             if n_found != n:  # a request that the client repeats by itself inserts rows twice
                 if before != self._number:
                     self._connection.call("drop_collection", collection, seconds=SECONDS)
                 raise LibraryError(f'"{collection}" holds {n_found:,} rows, {n:,} were sent; publish again')
-        return sent
 
-    def _send_manifest(self, *, sends_pictures: bool) -> None:
-        """Send the files, and last the manifest that names them."""
+    def _send_files(self) -> dict[str, dict[str, FileFacts]]:
+        """Send the files of the generation and of its encoder; returns what a manifest says of each."""
         facts = compute_facts(self._opened, self._facets)
-        manifest, names = self._opened.manifest, self._names
-        encoder = self._opened.generation.folder.parent.parent / "encoders" / manifest.fingerprint
+        encoder = self._opened.generation.folder.parent.parent / "encoders" / self._opened.manifest.fingerprint
         with tempfile.TemporaryDirectory(prefix="icons-") as folder:
             written = write_files(self._opened.generation, facts, Path(folder))
-            of_generation = send_files(self._connection, names, written, self._progress)
+            of_generation = send_files(self._connection, self._names, written, self._progress)
         plain = sorted(path for path in encoder.iterdir() if path.is_file() and FILE_NAME.fullmatch(path.name))
-        of_encoder = send_files(self._connection, names, plain, self._progress)
+        of_encoder = send_files(self._connection, self._names, plain, self._progress)
+        return {"generation": of_generation, "encoder": of_encoder}
+
+    def _send_manifest(self, files: dict[str, dict[str, FileFacts]], *, sends_pictures: bool) -> None:
+        """Send, last of all, the manifest that names the files."""
+        manifest, names = self._opened.manifest, self._names
         published = PublishedManifest(
             number=self._number,
             fingerprint=manifest.fingerprint,
@@ -306,8 +317,7 @@ class _Publication:
             n_icons=manifest.icons.n,
             n_pictures=manifest.pictures.n,
             published_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            generation=of_generation,
-            encoder=of_encoder,
+            **files,
             sends_pictures=sends_pictures,
         )
         row = {"id": manifest_key(self._number), "content": published.to_json(), VECTOR: [0.0, 0.0]}

@@ -18,7 +18,7 @@ from indexer.library.folder import Library, LibraryElsewhere
 from indexer.merging.manifest import Manifest
 from search.cli import main
 from search.engine import SearchEngine
-from search.generation.milvus.connection import DIGEST, Address, read_token
+from search.generation.milvus.connection import DIGEST, VECTOR, Address, read_token
 from search.generation.milvus.published import Published
 from search.publishing import publish as publishing
 from search.publishing.collections import delete_manifest, drop, held_numbers
@@ -221,6 +221,19 @@ def test_rows_that_a_client_sent_twice_go_before_the_next_try(
         publish(drawn.library, place)
     summary = publish(drawn.library, place)
     assert summary.kept == summary.pictures  # those of icons were all there, and too many
+    assert answers(place) == answers(drawn.library)
+
+
+def test_vectors_that_became_many_are_indexed_anew_and_not_sent_again(
+    drawn: Drawn, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = publish(drawn.library, place).generation
+    monkeypatch.setattr("search.publishing.collections.EXACT_UP_TO", 2)
+    assert publish(drawn.library, place).sent == 0
+    server = Published(LibraryElsewhere(place))
+    for collection in server.names.of(number):
+        assert server.connection.call("list_indexes", collection) == [VECTOR]
+        assert server.connection.call("describe_index", collection, VECTOR)["index_type"] == "HNSW"
     assert answers(place) == answers(drawn.library)
 
 
