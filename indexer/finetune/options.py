@@ -186,7 +186,6 @@ class Distribution:
     static_graph: Annotated[bool, Setting("Of DDP.")] = False
     find_unused_parameters: Annotated[bool, Setting("Of DDP: for models that leave weights out of a step.")] = False
     sync_batch_norm: Annotated[bool, Setting("Batch norms look at the pictures of all GPUs.")] = False
-    compile: Annotated[bool, Setting("torch.compile for both towers.")] = False
     grad_checkpointing: Annotated[bool, Setting("Compute activations again: slower, less memory.")] = False
 
 

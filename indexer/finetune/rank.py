@@ -43,6 +43,7 @@ from indexer.finetune.options import (
 )
 from indexer.finetune.step import (
     Session,
+    StepGraphs,
     Taken,
     check_sound,
     make_optimizer,
@@ -158,6 +159,8 @@ def open_session(
     session = Session(
         student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device, reporter
     )
+    if device.type == "cuda" and rank.world == options.distribution.accumulate == 1:
+        session.graphs = StepGraphs()
     return session, Origin(plan, checkpoint, material, tokenizer)
 
 
@@ -239,9 +242,22 @@ def train(
     if options.watching.watch_devices:
         session.reporter.gauge, session.reporter.gauged_at = Gauge(session.device), 0.0
     events = places.work / "tensorboard" if options.watching.tensorboard else None
-    with nullcontext() if session.rank.index else closing(Log(places.log, from_step=state.step, events=events)) as log:
+    with (
+        nullcontext() if session.rank.index else closing(Log(places.log, from_step=state.step, events=events)) as log,
+        own_stream(session.device) if session.graphs else nullcontext(),
+    ):
         _take_steps(Training(session, exam, places, made_by, n_steps, average, state, log), feed)
     return state
+
+
+@contextmanager
+def own_stream(device: torch.device) -> Iterator[None]:
+    """Have a GPU compute on a stream of its own in the block: nothing is captured on the default one."""
+    stream: Any = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+    stream.wait_stream(torch.cuda.current_stream(device))
+    with torch.cuda.stream(stream):
+        yield
+    torch.cuda.current_stream(device).wait_stream(stream)
 
 
 def _take_steps(run: Training, feed: Feed) -> None:
