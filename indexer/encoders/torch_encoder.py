@@ -307,8 +307,8 @@ _failed_captures: list[Any] = []
 `endAllocateToPool`), and would read freed memory at the next capture."""
 
 
-def capture(compute: Callable[[], Result], *, pool: Any = None) -> tuple[Any, Result]:
-    """Capture what a function launches on the current stream as a CUDA graph; nothing of that is computed yet.
+def capture(compute: Callable[[], Result], *, stream: Any = None, pool: Any = None) -> tuple[Any, Result]:
+    """Capture what a function launches as a CUDA graph, on a stream or on one for that alone; nothing is computed yet.
 
     Returns the graph and what the function has returned, which each replay writes anew. `pool` is that of a graph whose
     memory may be used, too: of the two one is replayed after the other.
@@ -316,7 +316,7 @@ def capture(compute: Callable[[], Result], *, pool: Any = None) -> tuple[Any, Re
     Raises:
         DeviceError: it can't be captured.
     """
-    graph, stream = cast(Any, torch.cuda.CUDAGraph)(), torch.cuda.current_stream()
+    graph = cast(Any, torch.cuda.CUDAGraph)()
     try:
         # Other threads may ask CUDA things that end a capture in the mode "global", a watchdog of NCCL for one.
         with torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="thread_local"):

@@ -242,22 +242,9 @@ def train(
     if options.watching.watch_devices:
         session.reporter.gauge, session.reporter.gauged_at = Gauge(session.device), 0.0
     events = places.work / "tensorboard" if options.watching.tensorboard else None
-    with (
-        nullcontext() if session.rank.index else closing(Log(places.log, from_step=state.step, events=events)) as log,
-        own_stream(session.device) if session.graphs else nullcontext(),
-    ):
+    with nullcontext() if session.rank.index else closing(Log(places.log, from_step=state.step, events=events)) as log:
         _take_steps(Training(session, exam, places, made_by, n_steps, average, state, log), feed)
     return state
-
-
-@contextmanager
-def own_stream(device: torch.device) -> Iterator[None]:
-    """Have a GPU compute on a stream of its own in the block: nothing is captured on the default one."""
-    stream: Any = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
-    stream.wait_stream(torch.cuda.current_stream(device))
-    with torch.cuda.stream(stream):
-        yield
-    torch.cuda.current_stream(device).wait_stream(stream)
 
 
 def _take_steps(run: Training, feed: Feed) -> None:

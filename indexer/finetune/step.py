@@ -412,19 +412,14 @@ def _features_without_graph(session: Session, inputs: list[tuple[Any, ...]], see
 
     Batch norms look at a batch without remembering it: it will come once more.
     """
-    norms = [it for it in session.student.modules() if isinstance(it, nn.modules.batchnorm._BatchNorm)]
-    momenta, leaves = [norm.momentum for norm in norms], []
-    try:
-        for norm in norms:
-            norm.momentum = 0.0
-        for part, seed in zip(inputs, seeds, strict=True):
-            session.reporter.live()
-            torch.manual_seed(seed)
-            with torch.no_grad():
-                leaves.append(session.student(*part))
-    finally:
-        for norm, momentum in zip(norms, momenta, strict=True):
-            norm.momentum = momentum
+    leaves, statistics = list[Features](), [*session.student.buffers()]
+    before = [tensor.clone() for tensor in statistics]
+    for part, seed in zip(inputs, seeds, strict=True):
+        session.reporter.live()
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            leaves.append(session.student(*part))
+    torch._foreach_copy_(statistics, before)
     return [{name: tensor.detach().requires_grad_() for name, tensor in leaf.items()} for leaf in leaves]
 
 

@@ -162,7 +162,7 @@ def test_a_pass_shows_every_icon_once_spreads_groups_and_differs_from_others_in_
 
 
 def played_graphs(monkeypatch: pytest.MonkeyPatch) -> StepGraphs:
-    play(monkeypatch, CUDAGraph=Graph, graph=lambda graph, **_: graph, current_stream=lambda: None)
+    play(monkeypatch, CUDAGraph=Graph, graph=lambda graph, **_: graph)
     return StepGraphs()
 
 
