@@ -194,7 +194,8 @@ def measure_cold(library: Library, *, n_runs: int, progress: Progress = lambda *
     row = Row(COLD, "icons search arrow")
     for done in range(n_runs + 1):  # at first files come into the cache
         ran = run_icons("search", "arrow", "--json", "--library", str(library.root), is_watched=False)
-        row.runs += [{"seconds": ran.seconds, "reported, ms": json.loads(ran.answer)["ms"]}] if done else []
+        if done:
+            row.runs.append({"seconds": ran.seconds, "reported, ms": json.loads(ran.answer)["ms"]})
         progress("cold starts", done, n_runs)
     return [row]
 

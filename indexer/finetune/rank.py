@@ -59,7 +59,6 @@ from indexer.finetune.watch import (
     StepClock,
     main_figure,
     make_exam,
-    profiled,
     sit_exam,
 )
 from indexer.library.durable import disk_error
@@ -256,8 +255,7 @@ def _take_steps(run: Training, feed: Feed) -> None:
     progress.n_steps, progress.step, progress.first_step = run.n_steps, state.step, state.step
     progress.device, run.saved_at = str(session.device), time.monotonic()
     session.reporter.note("")
-    profile = profiled(run.places.work / "profile", n_steps=session.options.watching.profile_steps, rank=session.rank)
-    with closing(feed.ahead(state.step, run.n_steps, session.device)) as ahead, profile as count_step:
+    with closing(feed.ahead(state.step, run.n_steps, session.device)) as ahead:
         if _is_over(run):
             return
         started, clock = time.monotonic(), StepClock(session.device)
@@ -269,7 +267,6 @@ def _take_steps(run: Training, feed: Feed) -> None:
                 taken = take_step(session, draw, parts, step=step)
                 if run.average:
                     run.average.update(step + 1)
-            count_step()
             state.step, state.seconds, now = step + 1, time.monotonic() - began, time.monotonic()
             run.unread.append((state.seconds, taken))
             # Sharded weights are saved by all ranks together, whose clocks differ: at validations alone.

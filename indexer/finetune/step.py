@@ -122,10 +122,10 @@ def make_optimizer(student: Student, options: FinetuneOptions) -> torch.optim.Op
         tower = "pictures" if id(parameter) in visual else "texts" if id(parameter) in texts else "map"
         decays = parameter.ndim > 1 and name.rsplit(".", 1)[-1] not in UNDECAYED
         members[tower, decays].append(parameter)
-    towers, decay = options.towers, options.schedule.weight_decay
+    towers, schedule, decay = options.towers, options.schedule, options.schedule.weight_decay
     factors = {"pictures": towers.picture_rate, "texts": towers.text_rate, "map": towers.map_rate}
     groups = [
-        {"params": members[key], "name": key[0], "peak": peak_rate(options) * factor, "weight_decay": decay * key[1]}
+        {"params": members[key], "name": key[0], "peak": schedule.rate * factor, "weight_decay": decay * key[1]}
         for tower, factor in factors.items()
         for key in ((tower, True), (tower, False))
         if members[key]
@@ -144,12 +144,6 @@ def steps(optimizer: torch.optim.Optimizer, *, n_steps: int, schedule: Schedule,
         for group in optimizer.param_groups:
             group["lr"] = group["peak"] * rate_share(step / n_steps, schedule)
         yield step
-
-
-def peak_rate(options: FinetuneOptions) -> float:
-    """The highest rate, scaled with the global batch where that was asked for."""
-    ratio = options.loss.batch / 512
-    return options.schedule.rate * {"none": 1.0, "linear": ratio, "sqrt": math.sqrt(ratio)}[options.schedule.scale_rate]
 
 
 def rate_share(done: float, schedule: Schedule) -> float:
