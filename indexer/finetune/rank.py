@@ -155,11 +155,10 @@ def open_session(
         student = make(model).to(device).to(memory_format=torch.channels_last)
     wrapped = wrap(student, options.distribution, rank=rank, device=device)
     scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
+    graphs = StepGraphs() if device.type == "cuda" and rank.world == options.distribution.accumulate == 1 else None
     session = Session(
-        student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device, reporter
+        student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device, reporter, graphs
     )
-    if device.type == "cuda" and rank.world == options.distribution.accumulate == 1:
-        session.graphs = StepGraphs()
     return session, Origin(plan, checkpoint, material, tokenizer)
 
 

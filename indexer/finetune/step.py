@@ -375,6 +375,8 @@ class StepGraphs:
         Raises:
             DeviceError: it can't be captured, or its graph finds other gradients.
         """
+        if 2 * torch.cuda.max_memory_allocated() > torch.cuda.mem_get_info()[1]:  # a failed capture gives none back
+            raise DeviceError("they take more than half of the GPU's memory")
         read = tree_map_only(Tensor, torch.clone, batch)
         gradients = [it.grad for it in session.student.parameters() if it.grad is not None]
         changed = [*gradients, *session.student.buffers()]

@@ -162,7 +162,8 @@ def test_a_pass_shows_every_icon_once_spreads_groups_and_differs_from_others_in_
 
 
 def played_graphs(monkeypatch: pytest.MonkeyPatch) -> StepGraphs:
-    play(monkeypatch, CUDAGraph=Graph, graph=lambda graph, **_: graph)
+    parts = {"max_memory_allocated": lambda: 1, "mem_get_info": lambda: (1, 2)}
+    play(monkeypatch, CUDAGraph=Graph, graph=lambda graph, **_: graph, **parts)
     return StepGraphs()
 
 
@@ -212,6 +213,7 @@ def raise_refused(*_: object, **__: object) -> None:
     ("part", "broken", "why"),
     [
         ("CUDAGraph.__enter__", raise_refused, "operation not permitted"),
+        ("max_memory_allocated", lambda: 2, "they take more than half of the GPU's memory"),
         ("CUDAGraph.replay", lambda _: None, "its gradients differ from those of the pass that was captured"),
     ],
 )
