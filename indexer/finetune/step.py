@@ -297,7 +297,7 @@ def _differentiated(
 
 
 def _in_micro_batches(
-    session: Session, inputs: list[tuple[Any, ...]], relations: Relations, parents: Tensor | None, seeds: list[int]
+    session: Session, inputs: Sequence[tuple[Any, ...]], relations: Relations, parents: Tensor | None, seeds: list[int]
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Memory of one micro-batch, loss of all.
 
@@ -399,11 +399,11 @@ def _tensors(batch: Batch) -> list[Tensor]:
     return [leaf for leaf in tree_leaves(batch) if isinstance(leaf, Tensor)]
 
 
-def _inputs_of(part: Part) -> tuple[Any, ...]:
+def _inputs_of(part: Part) -> tuple[Tensor, tuple[int, int, int], Tensor, int]:
     return augment(as_floats(part.pixels), part.changes), part.counts, part.texts, part.longest
 
 
-def _features_without_graph(session: Session, inputs: list[tuple[Any, ...]], seeds: list[int]) -> list[Features]:
+def _features_without_graph(session: Session, inputs: Sequence[tuple[Any, ...]], seeds: list[int]) -> list[Features]:
     """Features of each micro-batch as leaves that will collect the loss's gradient.
 
     Batch norms look at a batch without remembering it: it will come once more.
