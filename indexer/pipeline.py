@@ -25,7 +25,6 @@ from indexer.embedding.progress import EmbeddingProgress
 from indexer.embedding.sharing import Collected, OwnRuns
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import Devices, Machine, choose_sooner, operations, parse_devices
-from indexer.encoders.graphs import keep_own_weights
 from indexer.errors import DeviceError, LibraryError, SourceError
 from indexer.languages.letters import AUTO
 from indexer.library.bundled import bundled
@@ -285,7 +284,6 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
     watcher.stage("Planning")
     plan = _prepare(library, engine, options)
     choice = ModelChoice.from_json(plan.model)
-    keep_own_weights(find_checkpoint(choice), library.encoder(plan.fingerprint))
     with carrying(library, choice, stage=watcher.stage):
         if plan.n_blocks and options.work is not None:
             runs.put(plan)

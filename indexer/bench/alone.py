@@ -41,12 +41,10 @@ from indexer.encoders.graphs import MANY, find_device
 from indexer.encoders.torch_encoder import HALVES, Encoder, load_model, products_in
 from indexer.finetune.folder import write_random_model
 from indexer.library.bundled import bundled
-from indexer.library.named import read_text
 from indexer.process import prepare_for_batches
 from indexer.ranks import Rank, cpu_seconds, family, peak_memory, process_group, run_as_rank
 from indexer.rendering.pool import CHUNK, RenderPool, Settings, Slots, shared_memory
 from indexer.rendering.render import render
-from indexer.reports.figures import figures, first_ranks
 
 Rows = Iterator[dict[str, Any]]
 _REDUCED_MB = (1, 16, 64)
@@ -58,7 +56,6 @@ _LONGEST_SECONDS = 20.0
 """Of so many batches; once they take longer, larger ones are left out: they would take minutes."""
 _AT_ONCE = 32
 """Pictures of a batch that is compared."""
-_MOST_QUERIES = 1000
 
 
 def _opened(choice: str, options: EmbedOptions, pixels: Pixels) -> Any:
@@ -135,51 +132,29 @@ def _roofline(encoder: Any) -> tuple[int, float]:
 
 
 def parity(*, choice: str, kind: str, precisions: Sequence[str], n: int | None = None) -> Rows:
-    """Yield how a precision's vectors differ from those of fp32 on the CPU, with graphs and without: least cosine.
+    """Yield how a precision's vectors differ from those of fp32 on the CPU, with graphs and without: cosines.
 
-    Of all samples (`n` is None) also what that costs: how many of the benchmark's queries see their first right answer
-    move, and R@10; pictures alone are embedded in the precision, words in fp32, as in a library.
+    Of so many bundled samples, drawn evenly from all; of all where `n` is None.
     """
     checkpoint = find_checkpoint(ModelChoice.from_json(choice))
-    batches, places = samples(n, size=checkpoint.image_size)
+    batches = samples(n, size=checkpoint.image_size)
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
     exact = _unit(np.concatenate([encoder.encode_images(batch) for batch in batches]))
-    judge = _judge(encoder, exact, places) if n is None else lambda _: {}
     for precision in precisions:
         options = EmbedOptions(kind, cast(Any, precision), batch_size=_AT_ONCE)
         with _opened(choice, options, batches[0]) as device:
             for name in _ways(device, _AT_ONCE):
-                vectors = _unit(encode_all(device, batches))
-                cosines = (vectors * exact).sum(axis=1)
-                figures = {"least cosine": float(cosines.min()), "mean cosine": float(cosines.mean()), **judge(vectors)}
+                cosines = (_unit(encode_all(device, batches)) * exact).sum(axis=1)
+                figures = {"least cosine": float(cosines.min()), "mean cosine": float(cosines.mean())}
                 yield {"name": f"{device.encoder.precision}, {name}", **figures, "remark": device.remark}
 
 
-def samples(n: int | None, *, size: int) -> tuple[list[Pixels], dict[str, int]]:
-    """Draw so many of the bundled samples, evenly from all, in batches; and the place of each name among them."""
+def samples(n: int | None, *, size: int) -> list[Pixels]:
+    """Draw so many of the bundled samples, evenly from all, in batches."""
     paths = sorted(bundled(SAMPLES).rglob("*.svg"))
     chosen = [paths[place] for place in np.linspace(0, len(paths) - 1, n or len(paths)).astype(int)]
     drawn: Pixels = np.stack([render(path.read_bytes(), size=size).pixels for path in chosen])
-    batches = np.split(drawn, range(_AT_ONCE, len(drawn), _AT_ONCE))
-    return batches, {path.stem: place for place, path in enumerate(chosen)}
-
-
-def _judge(encoder: Any, exact: Floats, places: dict[str, int]) -> Callable[[Floats], dict[str, Any]]:
-    """Hold vectors against the benchmark's queries, as exact ones are."""
-    lines = read_text(bundled("eval") / "lucide-1.62.0.jsonl.xz").splitlines()
-    asked = [json.loads(line) for line in lines[:: max(1, len(lines) // _MOST_QUERIES)]]
-    right = [[places[name] for name in line["relevant"] if name in places] for line in asked]
-    words = _unit(encoder.encode_texts([line["query"] for line, of in zip(asked, right, strict=True) if of]))
-    right = [of for of in right if of]
-    before = first_ranks(words, exact, right)
-
-    def judge(vectors: Floats) -> dict[str, Any]:
-        ranks = first_ranks(words, vectors, right)
-        moved = np.abs(ranks - before)[ranks != before]
-        by = float(np.median(moved)) if len(moved) else 0.0
-        return {"queries moved": len(moved) / len(right), "by ranks": by, "R@10": figures(ranks)["R@10"].value}
-
-    return judge
+    return np.split(drawn, range(_AT_ONCE, len(drawn), _AT_ONCE))
 
 
 def _unit(vectors: Any) -> Floats:

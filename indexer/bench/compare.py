@@ -1,10 +1,9 @@
-"""`icons lab bench embed`, `train` and `index`: configurations measured against each other, group by group.
+"""`icons lab bench embed` and `train`: configurations measured against each other, group by group.
 
 Repeats alternate: all configurations of a group once forwards, once backwards, and so on, so that what drifts drifts
 for all. Every run is new processes; `report.json` is written after each.
 """
 
-import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +14,7 @@ from typing import Any
 
 from indexer.bench import knobs
 from indexer.bench.knobs import EMBED, PLAIN, TRAIN, Config, Groups, Table, turned
-from indexer.bench.processes import ask_alone, machine_cores, run_icons
+from indexer.bench.processes import ask_alone, machine_cores
 from indexer.bench.report import EACH, SAME, Report, Row, Run
 from indexer.bench.runs import Bench, embed, gather, make_lesson, train
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
@@ -252,23 +251,3 @@ def usual_batch(kind: str, n_devices: int, *, choice: ModelChoice, n_icons: int 
     while n_icons is not None and each > 2 and each * n_devices > n_icons:
         each //= 2
     return each * n_devices
-
-
-def bench_index(sources: Sequence[Path], *, options: Sequence[str], repeats: int) -> Report:
-    """Run `icons index` over each source in turn, in a new library: seconds and peak memory, stage by stage."""
-    report = Report(command="icons lab bench index", main="seconds", machine=ask_alone("machine")[0])
-    rows: dict[tuple[Path, str], Row] = {}
-    for source in (source for _ in range(repeats) for source in sources):
-        with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
-            ran = run_icons("index", str(source), "--library", f"{folder}/library", "--json", *options)
-        counts = json.loads(ran.answer)["counts"]
-        beside = {
-            "icons": counts["found"],
-            "pictures": counts["embedded"],
-            "pictures/s": counts["embedded"] / ran.seconds,
-            "peak memory, GB": ran.peak_bytes / 1e9,
-        }
-        for stage, run in {"the whole": {"seconds": ran.seconds, **beside}, **ran.spans()}.items():
-            rows.setdefault((source, stage), Row(str(source), stage)).runs.append(run)
-    report.rows, report.is_whole = list(rows.values()), True
-    return report

@@ -83,7 +83,6 @@ TRAIN: Table = {
     "static_graph": _of_ddp(bool, False, (True,)),
     "find_unused_parameters": _of_ddp(bool, False, (True,)),
     "sync_batch_norm": _of_step(bool, False, (True,), gpu=(True,), needs={"devices": 2}),
-    "compile": _of_step(bool, False, (), also=(True,)),
     "grad_checkpointing": _of_step(bool, False, (True,)),
     "ema": _of_step(float, 0.0, (0.999,)),
     "picture_tower": _of_step(("full", "lora", "locked"), "full", ("lora", "locked")),

@@ -8,8 +8,6 @@ import http.client
 import json
 import sqlite3
 import statistics
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,7 +40,6 @@ N_QUERIES, N_ASKED = 300, 100
 AT_ONCE, ROUNDS, ROUND_SECONDS = (1, 2, 4, 8, 16, 200), 3, 1.5
 """Who ask at the same time: of 200 a server with a queue of 64 refuses many."""
 PAGE_HITS, N_SVG, _SECONDS = 50, 8, 30.0
-_BARE = "import torch, open_clip"
 _WORDS = "SELECT words FROM names WHERE words != '' AND id IN (SELECT name_id FROM icons) ORDER BY id"
 _FILTERS = {"set": "set", "style": "style", "category": "category", "tag": "tag", "family": "licence", "size": "size"}
 """Of the API, by the facet that counts their values."""
@@ -193,18 +190,14 @@ def choose_texts(library: Library, files: Sequence[Path] = (), *, seed: int = 0)
 
 
 def measure_cold(library: Library, *, n_runs: int, progress: Progress = lambda *_: None) -> list[Row]:
-    """Time whole processes in turn: `icons search arrow`, and a bare import of torch and open_clip."""
-    search, bare = Row(COLD, "icons search arrow"), Row(COLD, f'python -c "{_BARE}"')
+    """Time whole processes of `icons search arrow`."""
+    row = Row(COLD, "icons search arrow")
     for done in range(n_runs + 1):  # at first files come into the cache
         ran = run_icons("search", "arrow", "--json", "--library", str(library.root), is_watched=False)
-        started = time.perf_counter()
-        subprocess.run([sys.executable, "-c", _BARE], check=True)
-        seconds = time.perf_counter() - started
         if done:
-            search.runs.append({"seconds": ran.seconds, "reported, ms": json.loads(ran.answer)["ms"]})
-            bare.runs.append({"seconds": seconds})
+            row.runs.append({"seconds": ran.seconds, "reported, ms": json.loads(ran.answer)["ms"]})
         progress("cold starts", done, n_runs)
-    return [search, bare]
+    return [row]
 
 
 def spread(answers: Sequence[Answered]) -> Run:

@@ -143,29 +143,6 @@ def _conclude(report: "Report", out: Path | None, *, as_json: bool, has_charts: 
 
 
 @bench.command()
-@click.argument("sources", nargs=-1, required=True, type=_Source)
-@click.option("--devices", default="auto", show_default=True, help="As for `icons index`.")
-@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Runs of each source, in turn.")
-@model_options
-@json_option
-def index(
-    sources: tuple[Path, ...], devices: str, repeats: int, as_json: bool, model: str | None, pretrained: Path | None
-) -> None:
-    """Index each of SOURCES from nothing, in a temporary library: seconds and peak memory, stage by stage.
-
-    \b
-    Example:
-      icons lab bench index node_modules/@mdi/svg \\
-        node_modules/@iconify/json
-    """
-    from indexer.bench.compare import bench_index
-
-    asked = {"--devices": devices, "--model": model, "--pretrained": pretrained}
-    options = [part for name, value in asked.items() if value for part in (name, str(value))]
-    _conclude(bench_index(sources, options=options, repeats=repeats), None, as_json=as_json)
-
-
-@bench.command()
 @_out
 @click.option("--devices", default="auto", show_default=True, help="auto, a number of GPUs, 0,2, or cpu: all in small.")
 @click.option("--only", multiple=True, metavar="PART", help="Measure parts whose names begin so. Repeatable.")

@@ -27,7 +27,6 @@ from indexer.library.durable import (
     differences,
     folder_aside,
     from_signed,
-    write_file,
 )
 from indexer.library.foreign import Digest, parsed
 from indexer.process import computes_in_bf16, cores_of_rank
@@ -35,8 +34,6 @@ from indexer.reports.terminal import span
 from indexer.sources.records import read_regular
 
 FILE_NAME = "graphs.json"
-_AT_ONCE = 1 << 20
-"""Bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +93,6 @@ def carry(graphs: Graphs, folder: Path, *, choice: ModelChoice) -> None:
         copy_file(checkpoint.weights, aside / checkpoint.weights.name)
         (aside / "tokenizer.json").write_text(clip_tokenizer().to_str(), "utf-8")
         write_facts(aside, checkpoint, choice, graphs.facts.shape)
-
-
-def keep_own_weights(checkpoint: Checkpoint, folder: Path) -> None:
-    """Copy the weights of an encoder in a library that an older program has linked to the model's file."""
-    weights = folder / checkpoint.weights.name
-    if weights.is_file() and weights.samefile(checkpoint.weights):
-        with weights.open("rb") as file:
-            write_file(weights, iter(partial(file.read, _AT_ONCE), b""))
 
 
 AnyPrecision = Literal["auto", "fp32", "bf16", "fp16", "int8"]

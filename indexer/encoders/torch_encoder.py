@@ -2,11 +2,11 @@
 
 import itertools
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 import open_clip
@@ -22,6 +22,7 @@ from indexer.encoders.devices import find_gpus
 from indexer.encoders.graphs import LoadedEncoder, is_no_room
 from indexer.errors import DeviceError, ModelError
 
+Result = TypeVar("Result")
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
 TEXTS_AT_ONCE = {"cpu": 64, "cuda": 512}
 """By kind of device. Larger ones are no faster on a CPU, smaller ones not the same for any number of threads."""
@@ -299,3 +300,29 @@ def products_in(precision: str) -> Iterator[None]:
     finally:
         for backend, is_allowed in before:
             backend.allow_tf32 = is_allowed
+
+
+_failed_captures: list[Any] = []
+"""Kept, for torch's allocator goes on asking them which streams are their own (`CUDAGraph::capture_end` throws before
+`endAllocateToPool`), and would read freed memory at the next capture."""
+
+
+def capture(compute: Callable[[], Result], *, stream: Any = None, pool: Any = None) -> tuple[Any, Result]:
+    """Capture what a function launches as a CUDA graph, on a stream or on one for that alone; nothing is computed yet.
+
+    Returns the graph and what the function has returned, which each replay writes anew. `pool` is that of a graph whose
+    memory may be used, too: of the two one is replayed after the other.
+
+    Raises:
+        DeviceError: it can't be captured.
+    """
+    graph = cast(Any, torch.cuda.CUDAGraph)()
+    try:
+        # Other threads may ask CUDA things that end a capture in the mode "global", a watchdog of NCCL for one.
+        with torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="thread_local"):
+            return graph, compute()
+    except RuntimeError as error:
+        _failed_captures.append(graph)
+        # Leaving the capture raises an error of its own (`capture_end`); the one before it says what was wrong.
+        reason = str(error.__context__ or error) or type(error).__name__
+        raise DeviceError(reason.partition("\n")[0]) from error

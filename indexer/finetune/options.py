@@ -158,9 +158,6 @@ class Schedule:
     passes: Annotated[float, _positive("Times that every icon is seen.")] = 10.0
     steps: Annotated[int | None, _count("Instead of passes.")] = None
     rate: Annotated[float, _positive("Highest learning rate.")] = 3e-4
-    scale_rate: Annotated[
-        Literal["none", "linear", "sqrt"], Setting("Multiply the rate by batch / 512, or its root.")
-    ] = "none"
     warm_up: Annotated[float, _share("Share of the steps in which the rate rises.")] = 0.08
     final_rate: Annotated[float, _share("Share of the rate that the cosine ends at.")] = 0.01
     weight_decay: Annotated[float, _weight("Of matrices; norms, biases and positions have none.")] = 0.05
@@ -186,7 +183,6 @@ class Distribution:
     static_graph: Annotated[bool, Setting("Of DDP.")] = False
     find_unused_parameters: Annotated[bool, Setting("Of DDP: for models that leave weights out of a step.")] = False
     sync_batch_norm: Annotated[bool, Setting("Batch norms look at the pictures of all GPUs.")] = False
-    compile: Annotated[bool, Setting("torch.compile for both towers.")] = False
     grad_checkpointing: Annotated[bool, Setting("Compute activations again: slower, less memory.")] = False
 
 
@@ -196,7 +192,6 @@ class Watching:
 
     watch_devices: Annotated[bool, Setting("Show every 5 s what each device does.")] = False
     tensorboard: Annotated[bool, Setting("Write TensorBoard events into OUT.work/tensorboard.")] = False
-    profile_steps: Annotated[int, _weight("Profile so many steps: traces in OUT.work/profile.")] = 0
     checkpoint_seconds: Annotated[float, _weight("Seconds between two checkpoints.")] = 180.0
     stall_limit: Annotated[float, _count("Give up where a device gets nothing done for so many seconds.")] = 600.0
     log_steps: Annotated[int, _count("Steps between two lines of OUT.work/log.jsonl.")] = 10

@@ -43,6 +43,7 @@ from indexer.finetune.options import (
 )
 from indexer.finetune.step import (
     Session,
+    StepGraphs,
     Taken,
     check_sound,
     make_optimizer,
@@ -58,7 +59,6 @@ from indexer.finetune.watch import (
     StepClock,
     main_figure,
     make_exam,
-    profiled,
     sit_exam,
 )
 from indexer.library.durable import disk_error
@@ -155,8 +155,9 @@ def open_session(
         student = make(model).to(device).to(memory_format=torch.channels_last)
     wrapped = wrap(student, options.distribution, rank=rank, device=device)
     scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
+    graphs = StepGraphs() if device.type == "cuda" and rank.world == options.distribution.accumulate == 1 else None
     session = Session(
-        student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device, reporter
+        student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device, reporter, graphs
     )
     return session, Origin(plan, checkpoint, material, tokenizer)
 
@@ -253,8 +254,7 @@ def _take_steps(run: Training, feed: Feed) -> None:
     progress.n_steps, progress.step, progress.first_step = run.n_steps, state.step, state.step
     progress.device, run.saved_at = str(session.device), time.monotonic()
     session.reporter.note("")
-    profile = profiled(run.places.work / "profile", n_steps=session.options.watching.profile_steps, rank=session.rank)
-    with closing(feed.ahead(state.step, run.n_steps, session.device)) as ahead, profile as count_step:
+    with closing(feed.ahead(state.step, run.n_steps, session.device)) as ahead:
         if _is_over(run):
             return
         started, clock = time.monotonic(), StepClock(session.device)
@@ -266,7 +266,6 @@ def _take_steps(run: Training, feed: Feed) -> None:
                 taken = take_step(session, draw, parts, step=step)
                 if run.average:
                     run.average.update(step + 1)
-            count_step()
             state.step, state.seconds, now = step + 1, time.monotonic() - began, time.monotonic()
             run.unread.append((state.seconds, taken))
             # Sharded weights are saved by all ranks together, whose clocks differ: at validations alone.

@@ -12,10 +12,12 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.nn.functional import all_gather
 from torch.nn import functional
+from torch.utils._pytree import tree_leaves, tree_map_only
 
-from indexer.errors import TrainError
+from indexer.encoders.torch_encoder import capture
+from indexer.errors import DeviceError, TrainError
 from indexer.finetune.augment import as_floats, augment
-from indexer.finetune.batches import Draw, Part, Sides
+from indexer.finetune.batches import Draw, Part, Relations, Sides
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions, Loss, Schedule, TrainingProgress, TrainingReporter
 from indexer.finetune.student import Student, limit_scale, text_parameters, whole
@@ -120,10 +122,10 @@ def make_optimizer(student: Student, options: FinetuneOptions) -> torch.optim.Op
         tower = "pictures" if id(parameter) in visual else "texts" if id(parameter) in texts else "map"
         decays = parameter.ndim > 1 and name.rsplit(".", 1)[-1] not in UNDECAYED
         members[tower, decays].append(parameter)
-    towers, decay = options.towers, options.schedule.weight_decay
+    towers, schedule, decay = options.towers, options.schedule, options.schedule.weight_decay
     factors = {"pictures": towers.picture_rate, "texts": towers.text_rate, "map": towers.map_rate}
     groups = [
-        {"params": members[key], "name": key[0], "peak": peak_rate(options) * factor, "weight_decay": decay * key[1]}
+        {"params": members[key], "name": key[0], "peak": schedule.rate * factor, "weight_decay": decay * key[1]}
         for tower, factor in factors.items()
         for key in ((tower, True), (tower, False))
         if members[key]
@@ -142,12 +144,6 @@ def steps(optimizer: torch.optim.Optimizer, *, n_steps: int, schedule: Schedule,
         for group in optimizer.param_groups:
             group["lr"] = group["peak"] * rate_share(step / n_steps, schedule)
         yield step
-
-
-def peak_rate(options: FinetuneOptions) -> float:
-    """The highest rate, scaled with the global batch where that was asked for."""
-    ratio = options.loss.batch / 512
-    return options.schedule.rate * {"none": 1.0, "linear": ratio, "sqrt": math.sqrt(ratio)}[options.schedule.scale_rate]
 
 
 def rate_share(done: float, schedule: Schedule) -> float:
@@ -174,6 +170,8 @@ class Session:
     rank: Rank
     device: torch.device
     reporter: TrainingReporter = field(default_factory=lambda: TrainingReporter(lambda _: None, TrainingProgress(0, 1)))
+    graphs: "StepGraphs | None" = None
+    """Of its passes, where they may be captured: on one GPU, the whole batch at once."""
 
 
 class Taken(NamedTuple):
@@ -192,7 +190,6 @@ def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> 
     Where loss or gradient are no numbers the weights stay, unless they are sharded; `read_results` says so.
     """
     optimizer, options = session.optimizer, session.options
-    optimizer.zero_grad(set_to_none=True)
     loss, terms = compute_gradients(session, draw, parts, step=step)
     with span("optimiser"):
         session.scaler.unscale_(optimizer)
@@ -245,74 +242,180 @@ def no_number(what: str, value: float, *, step: int) -> TrainError:
 def compute_gradients(
     session: Session, draw: Draw, parts: list[Part], *, step: int
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """Add the gradient of the whole batch's loss to the parameters; return the loss and its terms.
-
-    With several micro-batches features are computed first without a graph, the loss is differentiated by them, and
-    each micro-batch is computed again to carry its share of that gradient to the parameters (Gao et al. 2021, "Scaling
-    deep contrastive learning batch size under memory limited setup"): memory of one, loss of all.
-    """
+    """Have the parameters hold the gradient of the whole batch's loss; return the loss and its terms."""
     options, rank = session.options, session.rank
-    right = draw.relations.spelled(twins=options.loss.twin_similarity)
     parents = None if draw.parents is None else draw.parents.float()
     inputs = [_inputs_of(part) for part in parts]
     first = rank.index * options.distribution.accumulate  # dropout is another one for each step, rank and micro-batch
     seeds = [hash((options.schedule.seed, step, first + number)) % (1 << 62) for number in range(len(parts))]
-    leaves = _features_without_graph(session, inputs, seeds) if len(parts) > 1 else []
-    torch.manual_seed(seeds[0])
-    features = (
-        session.wrapped(*inputs[0])
-        if not leaves
-        else leaves[-1]
-        | {  # whose scalars are those of all
-            name: torch.cat([leaf[name] for leaf in leaves]) for name in leaves[0] if name not in SCALARS
-        }
-    )
-    loss, terms = batch_loss(features, right, parents, options.loss, rank=rank)
-    session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
-    # FSDP holds no gradients back: they would be those of the whole model on every rank. A static graph is learnt
-    # from a first pass that exchanges gradients; averaging what is averaged changes nothing.
-    exchanges_always = session.wrapped is session.student or options.distribution.static_graph
-    for leaf, part, seed in zip(leaves, inputs, seeds, strict=bool(leaves)):
-        session.reporter.live()
-        torch.manual_seed(seed)
-        with nullcontext() if part is inputs[-1] or exchanges_always else session.wrapped.no_sync():  # type: ignore[operator]
-            carried = _carry(session.wrapped(*part), leaf, scalars=leaves[-1], n_parts=len(parts))
-            carried.backward()  # type: ignore[no-untyped-call]
+    if len(parts) > 1:
+        loss, terms = _in_micro_batches(session, inputs, draw.relations, parents, seeds)
+    else:
+        batch = Batch(*inputs[0], draw.relations, parents)
+        torch.manual_seed(seeds[0])
+        loss, terms = session.graphs.take(session, batch, seeds[0]) if session.graphs else _at_once(session, batch)
     if options.distribution.strategy == "fsdp" and options.loss.local:
         for parameter in session.student.parameters():
             if parameter.ndim == 0 and parameter.grad is not None:  # which FSDP leaves whole
                 dist.all_reduce(parameter.grad)
                 parameter.grad.div_(rank.world)
-    values = torch.stack([loss.detach(), *terms.values()])
     if rank.world > 1 and options.loss.local:
+        values = torch.stack([loss, *terms.values()])
         dist.all_reduce(values)
-        values /= rank.world
-    total, *others = values.unbind()
-    return total, dict(zip(terms, others, strict=True))
+        loss, *others = (values / rank.world).unbind()
+        terms = dict(zip(terms, others, strict=True))
+    return loss, terms
 
 
-def _inputs_of(part: Part) -> tuple[Any, ...]:
+class Batch(NamedTuple):
+    """What a rank computes from where it takes its pictures at once: what a student takes, and what fits what."""
+
+    pictures: Tensor
+    counts: tuple[int, int, int]
+    texts: Tensor
+    longest: int
+    relations: Relations
+    parents: Tensor | None
+
+
+def _at_once(session: Session, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+    """Pass forward and back. Where graphs write gradients, too, these stay in their place."""
+    *inputs, relations, parents = batch
+    session.optimizer.zero_grad(set_to_none=session.graphs is None)
+    return _differentiated(session, session.wrapped(*inputs), relations, parents)
+
+
+def _differentiated(
+    session: Session, features: Features, relations: Relations, parents: Tensor | None
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Carry the loss of the whole batch back to what features come from; return it and its terms."""
+    options = session.options.loss
+    right = relations.spelled(twins=options.twin_similarity)
+    loss, terms = batch_loss(features, right, parents, options, rank=session.rank)
+    session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
+    return loss.detach(), terms
+
+
+def _in_micro_batches(
+    session: Session, inputs: Sequence[tuple[Any, ...]], relations: Relations, parents: Tensor | None, seeds: list[int]
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Memory of one micro-batch, loss of all.
+
+    Features are computed first without a graph, the loss is differentiated by them, and each micro-batch is computed
+    again to carry its share of that gradient to the parameters (Gao et al. 2021, "Scaling deep contrastive learning
+    batch size under memory limited setup").
+    """
+    session.optimizer.zero_grad(set_to_none=True)
+    leaves = _features_without_graph(session, inputs, seeds)
+    features = leaves[-1] | {  # whose scalars are those of all
+        name: torch.cat([leaf[name] for leaf in leaves]) for name in leaves[0] if name not in SCALARS
+    }
+    loss, terms = _differentiated(session, features, relations, parents)
+    # FSDP holds no gradients back: they would be those of the whole model on every rank. A static graph is learnt
+    # from a first pass that exchanges gradients; averaging what is averaged changes nothing.
+    exchanges_always = session.wrapped is session.student or session.options.distribution.static_graph
+    for leaf, part, seed in zip(leaves, inputs, seeds, strict=True):
+        session.reporter.live()
+        torch.manual_seed(seed)
+        with nullcontext() if part is inputs[-1] or exchanges_always else session.wrapped.no_sync():  # type: ignore[operator]
+            carried = _carry(session.wrapped(*part), leaf, scalars=leaves[-1], n_parts=len(inputs))
+            carried.backward()  # type: ignore[no-untyped-call]
+    return loss, terms
+
+
+WARM_UPS = 3
+"""Steps before a capture, as torch asks for: libraries allocate in the first ones."""
+TOKENS_APART = 8
+"""Texts of a graph are cut to a multiple of so many tokens: there are few graphs, and little is padded."""
+GRAPH_PARITY = 0.01
+"""How far a graph's gradient may be from that of the pass that was captured, of the norm of that."""
+
+
+class Captured(NamedTuple):
+    """A pass that was captured: its graph, what that reads, and the loss and terms that it writes."""
+
+    graph: Any
+    read: Batch
+    written: tuple[Tensor, dict[str, Tensor]]
+
+
+@dataclass(slots=True)
+class StepGraphs:
+    """Passes of a step as CUDA graphs, by how long texts are: the host launches one instead of hundreds of operations.
+
+    They share their memory: one runs after the other, and what it writes is read before the next.
+    """
+
+    n_warm_ups: int = 0
+    captured: dict[int, Captured] = field(default_factory=dict)
+    why_not: str = ""
+    """What stands against them; then there are no more."""
+
+    def take(self, session: Session, batch: Batch, seed: int) -> tuple[Tensor, dict[str, Tensor]]:
+        """Have gradients computed by a graph, where there is one; else pass as usual, and capture that for the next."""
+        batch = batch._replace(longest=-(-batch.longest // TOKENS_APART) * TOKENS_APART)
+        if found := self.captured.get(batch.longest):
+            torch._foreach_copy_(_tensors(found.read), _tensors(batch))
+            found.graph.replay()
+            return found.written
+        taken = _at_once(session, batch)
+        self.n_warm_ups += 1
+        if self.n_warm_ups > WARM_UPS and not self.why_not:
+            try:
+                self.captured[batch.longest] = self._capture(session, batch, seed)
+            except (DeviceError, torch.OutOfMemoryError) as error:
+                self.why_not = str(error).partition("\n")[0]
+                session.reporter.note(f"steps are not captured as a graph: {self.why_not}")
+                session.reporter.note("")
+        return taken
+
+    def _capture(self, session: Session, batch: Batch, seed: int) -> Captured:
+        """Capture a pass that was just taken; gradients and batch norms stay as that has left them.
+
+        Raises:
+            DeviceError: it can't be captured, or its graph finds other gradients.
+        """
+        if 2 * torch.cuda.max_memory_allocated() > torch.cuda.mem_get_info()[1]:  # a failed capture gives none back
+            raise DeviceError("they take more than half of the GPU's memory")
+        read = tree_map_only(Tensor, torch.clone, batch)
+        gradients = [it.grad for it in session.student.parameters() if it.grad is not None]
+        changed = [*gradients, *session.student.buffers()]
+        before = [tensor.clone() for tensor in changed]
+        expected = before[: len(gradients)]
+        pool = next((other.graph.pool() for other in self.captured.values()), None)
+        graph, written = capture(lambda: _at_once(session, read), pool=pool)
+        torch._foreach_zero_(gradients)
+        torch.manual_seed(seed)
+        graph.replay()
+        apart = nn.utils.get_total_norm(torch._foreach_sub(gradients, expected))
+        torch._foreach_copy_(changed, before)
+        limit = GRAPH_PARITY * nn.utils.get_total_norm(expected)
+        if limit.isfinite() and not apart <= limit:
+            raise DeviceError("its gradients differ from those of the pass that was captured")
+        return Captured(graph, read, written)
+
+
+def _tensors(batch: Batch) -> list[Tensor]:
+    return [leaf for leaf in tree_leaves(batch) if isinstance(leaf, Tensor)]
+
+
+def _inputs_of(part: Part) -> tuple[Tensor, tuple[int, int, int], Tensor, int]:
     return augment(as_floats(part.pixels), part.changes), part.counts, part.texts, part.longest
 
 
-def _features_without_graph(session: Session, inputs: list[tuple[Any, ...]], seeds: list[int]) -> list[Features]:
+def _features_without_graph(session: Session, inputs: Sequence[tuple[Any, ...]], seeds: list[int]) -> list[Features]:
     """Features of each micro-batch as leaves that will collect the loss's gradient.
 
     Batch norms look at a batch without remembering it: it will come once more.
     """
-    norms = [it for it in session.student.modules() if isinstance(it, nn.modules.batchnorm._BatchNorm)]
-    momenta, leaves = [norm.momentum for norm in norms], []
-    try:
-        for norm in norms:
-            norm.momentum = 0.0
-        for part, seed in zip(inputs, seeds, strict=True):
-            session.reporter.live()
-            torch.manual_seed(seed)
-            with torch.no_grad():
-                leaves.append(session.student(*part))
-    finally:
-        for norm, momentum in zip(norms, momenta, strict=True):
-            norm.momentum = momentum
+    leaves, statistics = list[Features](), [*session.student.buffers()]
+    before = [tensor.clone() for tensor in statistics]
+    for part, seed in zip(inputs, seeds, strict=True):
+        session.reporter.live()
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            leaves.append(session.student(*part))
+    torch._foreach_copy_(statistics, before)
     return [{name: tensor.detach().requires_grad_() for name, tensor in leaf.items()} for leaf in leaves]
 
 

@@ -62,9 +62,8 @@ class Student(nn.Module):
         self.precision, towers = precision, options.towers
         self.encodes_texts = towers.text_tower != "locked"
         self._text_tower = (TextTower(model),)  # no module of this one: weights would have two names
-        # FSDP gathers parameters in hooks and compiled code wants one shape: neither lets a batch be cut to its texts.
-        may_be_cut = self._text_tower[0].cut_names is not None and not options.distribution.compile
-        self._cuts_texts = may_be_cut and options.distribution.strategy == "ddp"
+        # FSDP gathers parameters in hooks, which do not let a batch be cut to its texts.
+        self._cuts_texts = self._text_tower[0].cut_names is not None and options.distribution.strategy == "ddp"
         self._steady = _prepare_towers(model, towers)
         preprocess = model.visual.preprocess_cfg
         self.register_buffer("mean", torch.tensor(preprocess["mean"]).view(3, 1, 1), persistent=False)
@@ -224,12 +223,7 @@ def make_student(model: Any, options: FinetuneOptions, precision: Precision) -> 
     if options.distribution.sync_batch_norm:
         # torch's own conversion would lose the activations of timm's batch norms.
         model.visual = convert_sync_batchnorm(model.visual)  # type: ignore[no-untyped-call]
-    student = Student(model, options, precision=precision)
-    if options.distribution.compile:
-        for name in ("visual", "text", "transformer"):
-            if isinstance(tower := getattr(model, name, None), nn.Module):
-                tower.compile()  # in place, so that weights keep their names
-    return student
+    return Student(model, options, precision=precision)
 
 
 @contextmanager

@@ -1,8 +1,8 @@
-"""What can be seen of a run: how well the model finds icons whose names it never saw; progress, a log, a trace.
+"""What can be seen of a run: how well the model finds icons whose names it never saw; progress, a log.
 
 Tags of held-out icons that share no word with their names are asked of pictures, names, and both; names are asked of
 pictures; and pictures, degraded as screenshots are, are searched among the clean ones. Beside that stand each rank's
-progress, a JSON log, TensorBoard, a profiler's trace.
+progress, a JSON log, TensorBoard.
 """
 
 import json
@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-from torch.profiler import ProfilerActivity, profile, schedule
 
 from indexer.arrays import Floats, Ids
 from indexer.errors import TrainError
@@ -28,9 +27,8 @@ from indexer.finetune.augment import as_bytes, as_floats, augment, draw_changes
 from indexer.finetune.lesson import Lesson, Tokenizer, tokenize
 from indexer.finetune.options import Augmentation
 from indexer.finetune.student import Student
-from indexer.library.durable import make_folder, naming, write_file
+from indexer.library.durable import naming, write_file
 from indexer.merging.manifest import WEIGHTS
-from indexer.ranks import Rank
 from indexer.reports.figures import Figure, figures, first_ranks
 
 MAX_ICONS, MAX_QUERIES = 2000, 2000
@@ -220,7 +218,7 @@ def _step_of(line: str) -> float:
 
 _HELD_CYCLES = 100_000_000
 """Of a GPU's clock: 50 ms at 2 GHz, in which the host queues all kernels of a step."""
-_HELD_EVERY = 200
+_HELD_EVERY, _FIRST_HELD = 200, 3
 
 
 @dataclass(slots=True)
@@ -240,7 +238,7 @@ class StepClock:
     def timed(self) -> Iterator[None]:
         """Count a step, and time it where its turn has come: the first ones load kernels."""
         self.n_steps += 1
-        is_held = self.device.type == "cuda" and self.n_steps % _HELD_EVERY == WARM_UP_STEPS + 1
+        is_held = self.device.type == "cuda" and self.n_steps % _HELD_EVERY == _FIRST_HELD
         events: list[Any] = [torch.cuda.Event(enable_timing=True) for _ in range(2 * is_held)]  # type: ignore[no-untyped-call]
         if events:
             with torch.cuda.device(self.device):
@@ -256,26 +254,3 @@ class StepClock:
         if self.held and self.held[1].query():
             self.step_seconds, self.held = self.held[0].elapsed_time(self.held[1]) / 1000, None
         return max(0.0, seconds - self.n_steps * self.step_seconds) if self.step_seconds else 0.0
-
-
-WARM_UP_STEPS = 2
-
-
-@contextmanager
-def profiled(folder: Path, *, n_steps: int, rank: Rank) -> Iterator[Callable[[], None]]:
-    """Watch `n_steps` steps after two that warm up; yield what is to be called when a step has ended.
-
-    Writes `rank-N.trace.json` (for chrome://tracing or Perfetto) into a folder; with no steps it does nothing.
-    """
-    if not n_steps:
-        yield lambda: None
-        return
-    make_folder(folder)
-    activities = [ProfilerActivity.CPU, *[ProfilerActivity.CUDA] * torch.cuda.is_available()]
-    steps, file = schedule(wait=WARM_UP_STEPS - 1, warmup=1, active=n_steps, repeat=1), folder / f"rank-{rank.index}"
-    with profile(
-        activities=activities,
-        schedule=steps,
-        on_trace_ready=lambda profiler: profiler.export_chrome_trace(f"{file}.trace.json"),
-    ) as profiler:
-        yield profiler.step

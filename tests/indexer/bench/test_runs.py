@@ -125,8 +125,6 @@ def test_vectors_of_a_precision_are_held_against_exact_ones(tiny_model: Path) ->
     exact, rounded = alone.parity(**_asked(tiny_model), precisions=("fp32", "bf16"))
     assert (exact["name"], rounded["name"]) == ("fp32, pass by pass", "bf16, pass by pass")
     assert exact["least cosine"] > 0.99999 > rounded["least cosine"] > 0.99
-    assert exact["queries moved"] < rounded["queries moved"] <= 1
-    assert 0 <= exact["R@10"] < 0.5, "it has learnt nothing"
 
 
 def test_drawing_is_timed_alone(icon_folder: Path) -> None:

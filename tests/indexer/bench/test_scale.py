@@ -178,19 +178,6 @@ def test_a_row_that_can_not_be_measured_says_why_and_ctrl_c_keeps_what_was_measu
     assert "cut off: what was measured until then is kept" in (tmp_path / "report.html").read_text()
 
 
-@pytest.mark.slow
-def test_a_whole_indexing_is_timed_by_stage(icon_folder: Path, tiny_model: Path) -> None:
-    options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu", "--json"]
-    result = CliRunner().invoke(main, ["lab", "bench", "index", str(icon_folder), *options])
-    assert result.exit_code == 0, result.output
-    [whole, *stages] = _rows(result)[str(icon_folder)]
-    assert (whole["runs"][0]["icons"], whole["runs"][0]["pictures"]) == (12, 11)
-    found = {stage["name"]: stage["runs"][0]["seconds"] for stage in stages}
-    assert {"Starting", "Looking at sources", "Embedding", "names", "pictures", "writing", "export"} <= found.keys()
-    steps = sum(seconds for name, seconds in found.items() if name[0].isupper())
-    assert 0.7 < steps / whole["runs"][0]["seconds"] <= 1, "steps follow each other"
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

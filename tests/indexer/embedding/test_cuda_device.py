@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from played_cuda import play
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from played_cuda import Graph, play
 
 from indexer.embedding import cuda_device
 from indexer.embedding.cuda_device import CudaDevice
@@ -21,30 +19,6 @@ from indexer.embedding.device import Batch
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import MANY
 from indexer.encoders.torch_encoder import Encoder
-
-
-class Graph(TorchDispatchMode):
-    """Records what is done within it, and does it again in the same memory."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.done: list[Any] = []
-        self.n_replays = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        out = func(*args, **(kwargs or {}))
-        self.done.append((func, args, kwargs or {}, out))
-        return out
-
-    def replay(self) -> None:
-        self.n_replays += 1
-        for func, args, kwargs, out in self.done:
-            for old, new in zip(tree_leaves(out), tree_leaves(func(*args, **kwargs)), strict=True):
-                if isinstance(old, torch.Tensor) and old.data_ptr() != new.data_ptr():
-                    old.copy_(new)
-
-    def pool(self) -> str:
-        return "pool"
 
 
 class Cuda:

@@ -7,17 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import Build, save_tiny_model
+from conftest import save_tiny_model
 
-from indexer.doctor.examine import examine
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.export import export, values_of_bytes, write_graphs
 from indexer.encoders.graphs import carry, find_graphs, sample_pixels
 from indexer.encoders.query_encoder import OnnxQueryEncoder, Shape, clip_tokenizer, open_query_encoder, read_facts
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError
-from indexer.library.folder import Library
-from search.engine import SearchEngine
 
 WEIGHTS = "open_clip_model.safetensors"
 TEXTS = ["arrow", "a b c d e f g h i j k l m n o p q r s t u v w", "home outline", "c++", "日本", "", "x" * 200]
@@ -72,19 +69,6 @@ def test_a_library_takes_graphs_and_weights_that_are_its_own(model: Path, tmp_pa
     assert np.array_equal(_carried(model, tmp_path / "again").encode_words("arrow"), words)
     shutil.rmtree(model)
     assert open_query_encoder(tmp_path / "again").encode_words("arrow").shape == (32,)
-
-
-def test_weights_that_an_older_program_has_linked_answer_and_are_copied_by_the_next_run(
-    model: Path, library: Library, icon_folder: Path, build: Build
-) -> None:
-    build(icon_folder, model=model)
-    own = library.encoder(_checkpoint(model).fingerprint) / WEIGHTS
-    own.unlink()
-    own.hardlink_to(model / WEIGHTS)
-    before = SearchEngine.open(library.root).search("arrow")
-    build(model=model)
-    assert not own.samefile(model / WEIGHTS) and own.read_bytes() == (model / WEIGHTS).read_bytes()
-    assert SearchEngine.open(library.root).search("arrow") == before and examine(library, sample=0).is_sound
 
 
 def test_graphs_of_other_weights_or_with_another_byte_are_none(model: Path, tmp_path: Path) -> None:

@@ -141,18 +141,13 @@ def test_training_ends_early_where_nothing_improves(icons: Path, start: Path, tm
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # of torch itself, while it compiles
-@pytest.mark.parametrize(
-    ("setting", "tolerance"), [("precision=bf16", 0.1), ("precision=fp16", 0.1), ("compile=true", 1e-3)]
-)
-def test_other_precisions_and_compiled_towers_learn_what_plain_ones_learn(
-    icons: Path, start: Path, tmp_path: Path, setting: str, tolerance: float
-) -> None:
-    for out, chosen in ((tmp_path / "plain", "precision=fp32"), (tmp_path / "other", setting)):
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+def test_other_precisions_learn_what_fp32_learns(icons: Path, start: Path, tmp_path: Path, precision: str) -> None:
+    for out, chosen in ((tmp_path / "plain", "precision=fp32"), (tmp_path / "other", f"precision={precision}")):
         run(*arguments(icons, start, out, "--allow-regression", "--set", chosen, "--set", "seed=1"))
     exact, found = losses(tmp_path / "plain"), losses(tmp_path / "other")
     assert found[1] == pytest.approx(exact[1], abs=0.01)
-    assert found == pytest.approx(exact, abs=tolerance)  # fp16 may leave out a first step
+    assert found == pytest.approx(exact, abs=0.1)  # fp16 may leave out a first step
 
 
 @pytest.mark.slow
@@ -208,10 +203,10 @@ def test_settings_for_torch_come_before_torch_is_loaded() -> None:
 
 
 @pytest.mark.slow
-def test_events_profile_log_and_devices_are_shown_when_asked_for(icons: Path, start: Path, tmp_path: Path) -> None:
+def test_events_log_and_devices_are_shown_when_asked_for(icons: Path, start: Path, tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    out, shown = tmp_path / "mine", settings(tensorboard="true", profile_steps=2, watch_devices="true")
+    out, shown = tmp_path / "mine", settings(tensorboard="true", watch_devices="true")
     said = run(*arguments(icons, start, out, *shown, "--allow-regression")).stderr
     assert re.search(r"rank 0, device cpu, images/s [\d,]+, waits \d+%, memory (?!0.0)\S+ GB, busy \d+%, power -", said)
     events = EventAccumulator(str(Places(out).work / "tensorboard"))
@@ -219,7 +214,6 @@ def test_events_profile_log_and_devices_are_shown_when_asked_for(icons: Path, st
     tags = set(events.Tags()["scalars"])
     assert {"loss", "rate/pictures", "speed/images_per_second_of_rank_0", "recall/names: pictures/R@10"} <= tags
     assert [event.step for event in events.Scalars("loss")] == [1, 2, 3, 4]
-    assert (Places(out).work / "profile" / "rank-0.trace.json").stat().st_size > 1000
 
 
 def test_settings_come_to_their_subjects_and_the_later_counts() -> None:

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 import torch
 from lessons import tiny_options, tiny_session
+from played_cuda import Graph, Launches, play
 
+from indexer.finetune import step as step_
 from indexer.finetune.batches import Feed, order_of_pass
 from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.step import compute_gradients
+from indexer.finetune.step import Session, StepGraphs, compute_gradients, read_results, take_step
 from indexer.ranks import MEETING, Rank
 
 TERMS = {"caption_pair_weight": 0.5, "keep_words_weight": 3.0}
@@ -157,3 +159,71 @@ def test_a_pass_shows_every_icon_once_spreads_groups_and_differs_from_others_in_
     passes = [order_of_pass(np.arange(23), None, batch=5, seed=1, number=number) for number in range(20)]
     assert all(order.shape == (4, 5) for order in passes)
     assert len({number for order in passes for number in order.ravel().tolist()}) == 23
+
+
+def played_graphs(monkeypatch: pytest.MonkeyPatch) -> StepGraphs:
+    parts = {"max_memory_allocated": lambda: 1, "mem_get_info": lambda: (1, 2)}
+    play(monkeypatch, CUDAGraph=Graph, graph=lambda graph, **_: graph, **parts)
+    return StepGraphs()
+
+
+def taken(session: Session, steps: int) -> list[dict[str, Any]]:
+    """What came of some steps."""
+    feed = Feed(session.lesson, session.options, session.rank)
+    results = [take_step(session, *feed.read(step), step=step) for step in range(steps)]
+    return list(read_results(session, results))
+
+
+@pytest.mark.parametrize(
+    ("tower", "chosen"),
+    [(None, TERMS), (None, {"text_tower": "locked", "kind": "sigmoid"}), ("resnet10t", {"picture_tower": "full"})],
+)
+def test_captured_steps_learn_what_plain_ones_learn(
+    monkeypatch: pytest.MonkeyPatch, tower: str | None, chosen: dict[str, Any]
+) -> None:
+    """With dropout, and batch norms that remember; there is a graph of each length of texts."""
+    plain, other = (tiny_session(tiny_options(**chosen), tower=tower) for _ in range(2))
+    for session in (plain, other):
+        session.student.model.visual.register_forward_hook(lambda _, __, out: torch.dropout(out, 0.2, train=True))
+    expected = taken(plain, 8)
+    monkeypatch.setattr(step_, "TOKENS_APART", 1)
+    other.graphs = played_graphs(monkeypatch)
+    found = taken(other, 8)
+    assert sum(it.graph.n_replays - 1 for it in other.graphs.captured.values()) >= 2, other.graphs
+    assert [it["loss"] for it in found] == pytest.approx([it["loss"] for it in expected], rel=1e-5)
+    torch.testing.assert_close(other.student.state_dict(), plain.student.state_dict(), rtol=1e-4, atol=1e-5)
+
+
+def test_the_host_launches_a_fifth_of_a_plain_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    session, counts = tiny_session(tiny_options(steps=8), precision="bf16"), list[int]()
+    feed, session.graphs = Feed(session.lesson, session.options, session.rank), played_graphs(monkeypatch)
+    for step in range(step_.WARM_UPS + 2):
+        read = feed.read(step)
+        with Launches() as launches:
+            take_step(session, *read, step=step)
+        counts.append(launches.counts.total())
+    assert counts[-1] < counts[0] / 5, counts
+
+
+def raise_refused(*_: object, **__: object) -> None:
+    raise RuntimeError("operation not permitted\nat line 3")
+
+
+@pytest.mark.parametrize(
+    ("part", "broken", "why"),
+    [
+        ("CUDAGraph.__enter__", raise_refused, "operation not permitted"),
+        ("max_memory_allocated", lambda: 2, "they take more than half of the GPU's memory"),
+        ("CUDAGraph.replay", lambda _: None, "its gradients differ from those of the pass that was captured"),
+    ],
+)
+def test_steps_that_cannot_be_captured_say_why_and_are_taken(
+    monkeypatch: pytest.MonkeyPatch, part: str, broken: Any, why: str
+) -> None:
+    plain, other = (tiny_session(tiny_options()) for _ in range(2))
+    said, other.graphs = list[str](), played_graphs(monkeypatch)
+    other.reporter.report = lambda progress: said.append(progress.note)
+    monkeypatch.setattr(f"torch.cuda.{part}", broken)
+    found, expected = ([it["loss"] for it in taken(session, 6)] for session in (other, plain))
+    assert found == pytest.approx(expected, rel=1e-6)
+    assert [*filter(None, said)] == [f"steps are not captured as a graph: {why}"]

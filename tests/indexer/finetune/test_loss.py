@@ -17,7 +17,7 @@ from indexer.finetune.batches import STEPS_AHEAD, Feed, Part, list_relations, on
 from indexer.finetune.captions import make_captions
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import Loss
-from indexer.finetune.step import sigmoid_loss, softmax_loss, take_step
+from indexer.finetune.step import StepGraphs, sigmoid_loss, softmax_loss, take_step
 from indexer.finetune.watch import MAIN_FIGURE, compare_rankers, main_figure
 from indexer.ranks import Rank
 
@@ -148,6 +148,18 @@ def test_pictures_on_a_gpu_are_those_of_the_cpu() -> None:
     for (_, (here,)), (_, (there,)) in zip(plain, brought, strict=True):
         assert there.pixels.device == device
         assert torch.allclose(pictures_of(there).cpu(), pictures_of(here), atol=2 / 255)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_steps_that_a_gpu_repeats_learn_what_launched_ones_learn() -> None:
+    launched, repeated = (tiny_session(tiny_options(), where="cuda:0") for _ in range(2))
+    repeated.graphs = StepGraphs()
+    for session in (launched, repeated):
+        for step, (draw, parts) in enumerate(feed_of().ahead(0, 8, session.device)):
+            take_step(session, draw, parts, step=step)
+    assert repeated.graphs.captured, repeated.graphs.why_not
+    torch.testing.assert_close(repeated.student.state_dict(), launched.student.state_dict(), rtol=1e-3, atol=1e-4)
 
 
 CORPUS = np.array([[1, 0], [0, 1], [0.707, 0.707]], np.float32)

@@ -25,7 +25,7 @@ from indexer.finetune.checkpoints import _Restricted, read_shards, restore
 from indexer.finetune.folder import PREPROCESS_CONFIG, FolderFacts, write_model, write_random_model
 from indexer.finetune.options import Distribution, FinetuneOptions, Schedule
 from indexer.finetune.rank import check_devices
-from indexer.finetune.step import Session, compute_gradients, make_optimizer, peak_rate, rate_share, take_step
+from indexer.finetune.step import Session, compute_gradients, make_optimizer, rate_share, take_step
 from indexer.finetune.student import Average, Student, blocks, build, outline, weights_left_out
 from indexer.ranks import Rank
 
@@ -285,11 +285,6 @@ def test_the_average_is_the_running_mean_it_says() -> None:
 def test_the_rate_rises_in_a_line_and_falls_in_a_cosine() -> None:
     shares = [rate_share(done, Schedule(warm_up=0.1, final_rate=0.05)) for done in (0.0, 0.05, 0.1, 0.55, 1.0)]
     assert shares == pytest.approx([0.01, 0.505, 1.0, 0.05 + 0.95 * 0.5, 0.05])
-
-
-@pytest.mark.parametrize(("rule", "factor"), [("none", 1.0), ("linear", 4.0), ("sqrt", 2.0)])
-def test_the_rate_grows_with_the_batch_as_asked(rule: str, factor: float) -> None:
-    assert peak_rate(FinetuneOptions.of({"batch": 2048, "rate": 1.0, "scale_rate": rule})) == pytest.approx(factor)
 
 
 def test_towers_have_their_own_rates_and_only_matrices_decay() -> None:

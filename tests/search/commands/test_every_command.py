@@ -33,7 +33,6 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "index": [],
     "lab bench embed": [],
     "lab bench gpu": [],
-    "lab bench index": ["icons"],
     "lab bench scale": [],
     "lab bench search": [],
     "lab bench train": [],
