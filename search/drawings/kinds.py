@@ -1,6 +1,7 @@
 """The icons of an export, read and taken apart; and the kinds that are text: files, a sprite, Iconify JSON, React."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from indexer.rendering.styles import Box, box_of, group_root
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.frameworks import ICON_NAME, Look, capitals, named_icon
 from search.drawings.licences import HYPHENS, SetTerms, gallery, notice, plain_name, unique
-from search.drawings.markup import TSX, XML, merging, written
+from search.drawings.markup import TSX, XML, Markup, js_string, merging, written
 from search.query import Hit
 from search.showing.sheets import kind_of
 
@@ -346,6 +347,18 @@ _PROPERTIES = (
     'width={size} height={size} role="img" aria-hidden={props["aria-label"] ? undefined : true} ref={ref} {...props}'
 )
 
+_STYLED_WIDTH = re.compile(r'\bstrokeWidth: (".*?")')
+
+
+def _package_attribute(name: str, value: str) -> str:
+    """As types take it; `strokeWidth` of a component reaches the strokes that state a width themselves."""
+    if name == "stroke-width":
+        return f"strokeWidth={{props.strokeWidth ?? {js_string(value)}}}"
+    return _STYLED_WIDTH.sub(r"strokeWidth: props.strokeWidth ?? \1", TSX.attribute(name, value))
+
+
+_OF_PACKAGES = Markup(_package_attribute, TSX.text, TSX.style)
+
 
 def make_react(material: Material) -> Made:
     """Write the package's sources; `npm install && npm run build` makes the rest."""
@@ -379,14 +392,15 @@ def _component(one: Drawing, name: str, size: str) -> str:
     own = {
         "xmlns": SVG,
         "viewBox": spelt(*one.box),
-        **one.attributes,
+        # JSX takes no attribute twice, and these two the component states itself.
+        **{name: value for name, value in one.attributes.items() if name not in ("role", "aria-hidden")},
         **({"fill": "currentColor"} if takes_text else {}),
     }
     return (
         'import { forwardRef } from "react";\nimport type { IconProps } from "../types.js";\n\n'
         f"export const {name} = /* @__PURE__ */ forwardRef<SVGSVGElement, IconProps>"
         f"(function {name}({{ size = {size}, ...props }}, ref) {{\n"
-        f"  return (\n{merging(element('svg', own, one.body), TSX, rest=_PROPERTIES)}\n  );\n}});\n"
+        f"  return (\n{merging(element('svg', own, one.body), _OF_PACKAGES, rest=_PROPERTIES)}\n  );\n}});\n"
     )
 
 
