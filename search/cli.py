@@ -10,7 +10,7 @@ _MODULES = {
     **dict.fromkeys(("status", "sources"), "indexer.commands.library"),
     **dict.fromkeys(("search", "similar", "show"), "search.commands.search"),
     **dict.fromkeys(("check", "map", "pick"), "search.commands.code"),
-    **dict.fromkeys(("export", "lint"), "search.commands.drawings"),
+    **dict.fromkeys(("export", "lint"), "search.commands.bulk"),
     **dict.fromkeys(("locate", "usage"), "search.commands.screens"),
     **dict.fromkeys(("doctor", "rollback"), "search.publishing.commands"),
     **dict.fromkeys(("serve", "mcp", "completion", "config"), "search.commands.serve"),
@@ -27,7 +27,7 @@ _SECTIONS = {
 _LAB = {
     "bench": "indexer.commands.bench",
     **dict.fromkeys(("finetune", "captions"), "indexer.commands.finetune"),
-    "evaluate": "search.commands.search",
+    "evaluate": "search.commands.bulk",
     "publish": "search.publishing.commands",
 }
 _OF_QUERIES = frozenset(("locate", "mcp", "pick", "search", "serve", "show", "similar"))

@@ -8,7 +8,7 @@ tree of SVGs or by its file name, without the suffix.
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -27,6 +27,7 @@ from indexer.sources.records import (
     as_words,
     is_unicode,
     load_facts,
+    name_of,
     read_regular,
     stamp_of,
     to_text,
@@ -265,6 +266,7 @@ _SIZES = ("-12", "-16", "-24", "-48", "-96")
 
 PACKAGES = {
     "@adobe/spectrum-css-workflow-icons": Package(("dist/assets/svg", "dist/18", "dist/24")),
+    "@ant-design/icons-svg": Package(("inline-svg",)),
     "@atlaskit/icon": Package(("svgs",), ("dist/es2019/metadata-core.js",), atlaskit),
     "@atlaskit/icon-lab": Package(("svgs",), ("dist/es2019/metadata-core.js",), atlaskit),
     "@carbon/icons": Package(("svg",), ("metadata.json",), carbon),
@@ -336,7 +338,7 @@ WORDS_ALONE = frozenset(
     ("@blueprintjs/icons", "@icon-park/svg", "@progress/kendo-svg-icons", "@vibe/icons", "emojilib", "proicons")
 )
 """Packages that say something of icons, and whose own pictures are no set."""
-_RECIPE = "2"
+_RECIPE = "3"
 """Changes whenever the same files give other records, so that they are read again."""
 _ANY = Package(("",))
 _NOT_UTF_8 = "its name is not UTF-8; rename it"
@@ -371,16 +373,26 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
 
     for root in roots:
         suffixes = SUFFIXES if package is _ANY else _SVG
-        for found in find_pictures(location, exclusion=exclusion, suffixes=suffixes, start=root):
+        pictures = list(find_pictures(location, exclusion=exclusion, suffixes=suffixes, start=root))
+        names = {name_of(found) for found in pictures if isinstance(found, str)}
+        for found in pictures:
             if package is _ANY and _NO_ICONS.excludes(found.path if isinstance(found, FileScan) else found):
                 continue
             if isinstance(found, FileScan):
                 yield found
             else:
                 file, record = location / found, partial(record_of, root, found)
-                yield scan_picture(file, to_text(found), stamps, inside=inside, beside=beside, record_of=record)
+                scanned = scan_picture(file, to_text(found), stamps, inside=inside, beside=beside, record_of=record)
+                yield _without_files(scanned, names)
     for name, error in problems.items():
         yield FileScan(name, UNREAD, error=reason_of(error))
+
+
+def _without_files(scanned: FileScan, names: Container[str]) -> FileScan:
+    """A sheet of symbols without those that are files, too: packages ship their icons in both ways."""
+    if scanned.records is None:
+        return scanned
+    return replace(scanned, records=tuple(one for one in scanned.records if not one.member or one.name not in names))
 
 
 def is_package(folder: Path) -> bool:
@@ -420,15 +432,25 @@ def has_icons(package: Path) -> bool:
 
 
 _DRAWN_IN = {
+    "@ant-design/icons": "@ant-design/icons-svg",
+    "@carbon/icons-": "@carbon/icons",
+    "@fluentui/react-icons": "@fluentui/svg-icons",
     "@fortawesome/": "@fortawesome/fontawesome-free",
     "@heroicons/": "heroicons",
+    "@icons-pack/react-simple-icons": "simple-icons",
     "@mdi/": "@mdi/svg",
     "@mui/icons-": "@material-design-icons/svg",
     "@phosphor-icons/": "@phosphor-icons/core",
+    "@primer/octicons-": "@primer/octicons",
+    "@remixicon/": "remixicon",
     "@tabler/icons-": "@tabler/icons",
+    "font-awesome": "@fortawesome/fontawesome-free",
+    "iconoir-": "iconoir",
     "lucide": "lucide-static",
+    "phosphor-": "@phosphor-icons/core",
+    "react-feather": "feather-icons",
 }
-"""Packages that hold an icon set as SVG, by how those begin that hold it as code."""
+"""Packages that hold an icon set as SVG, by how those begin that hold it as code or as a font."""
 
 
 def drawn_in(package: Path) -> str:
@@ -437,7 +459,8 @@ def drawn_in(package: Path) -> str:
     drawn = next((other for start, other in _DRAWN_IN.items() if name.startswith(start)), "")
     if not drawn and "icon" not in name:
         return ""
-    return f'"{name}" holds no pictures (its icons are code); `npm install {drawn or "@iconify/json"}` has them'
+    other = drawn or "@iconify/json"
+    return f'"{name}" holds no pictures (its icons are code or a font); `npm install {other}` has them'
 
 
 _ZIPPED = re.compile(r"([@\w.-]+?)-npm-[^\s/\"]*\.zip")
