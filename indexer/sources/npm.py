@@ -382,8 +382,9 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
                 yield found
             else:
                 file, record = location / found, partial(record_of, root, found)
-                scanned = scan_picture(file, to_text(found), stamps, inside=inside, beside=beside, record_of=record)
-                yield _without_files(scanned, names)
+                yield _without_files(
+                    scan_picture(file, to_text(found), stamps, inside=inside, beside=beside, record_of=record), names
+                )
     for name, error in problems.items():
         yield FileScan(name, UNREAD, error=reason_of(error))
 
@@ -456,11 +457,9 @@ _DRAWN_IN = {
 def drawn_in(package: Path) -> str:
     """Say which package has the pictures of one without; "" where it seems to have nothing of icons."""
     name = str(_package_json(package).get("name"))
-    drawn = next((other for start, other in _DRAWN_IN.items() if name.startswith(start)), "")
-    if not drawn and "icon" not in name:
-        return ""
-    other = drawn or "@iconify/json"
-    return f'"{name}" holds no pictures (its icons are code or a font); `npm install {other}` has them'
+    known = (other for start, other in _DRAWN_IN.items() if name.startswith(start))
+    drawn = next(known, "@iconify/json" if "icon" in name else "")
+    return f'"{name}" holds no pictures (its icons are code or a font); `npm install {drawn}` has them' if drawn else ""
 
 
 _ZIPPED = re.compile(r"([@\w.-]+?)-npm-[^\s/\"]*\.zip")

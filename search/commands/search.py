@@ -152,15 +152,6 @@ def search(  # noqa: PLR0913 - one option each
         print_explanation(explanation)
 
 
-similar = click.Command(
-    "similar",
-    callback=search.callback,
-    params=[click.Argument(["like"], metavar="KEY"), *(one for one in search.params if one.name != "like")],
-    help="Find more icons like one, as `icons search --like KEY` does.",
-    hidden=True,
-)
-
-
 @click.command()
 @click.argument("keys", nargs=-1, required=True, metavar="KEY...")
 @click.option("--svg", "as_svg", is_flag=True, help="Print the SVG and nothing else.")

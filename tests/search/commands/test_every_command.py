@@ -50,7 +50,6 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "search": ["house", "--min-score", "0"],
     "serve": ["--host", "no.such.invalid"],
     "show": ["own:house"],
-    "similar": ["own:house", "--min-score", "0"],
     "sources": [],
     "status": [],
     "usage add": ["shots"],
