@@ -8,7 +8,7 @@ tree of SVGs or by its file name, without the suffix.
 import json
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -341,7 +341,6 @@ WORDS_ALONE = frozenset(
 _RECIPE = "3"
 """Changes whenever the same files give other records, so that they are read again."""
 _ANY = Package(("",))
-_NOT_UTF_8 = "its name is not UTF-8; rename it"
 _SVG = frozenset((".svg",))
 _NO_ICONS = Exclusion.of(
     ("node_modules/", "*sprite*/", "sprite.svg", "sprites.svg", "*-sprite.svg", "*-sprites.svg", "font/", "fonts/")
@@ -382,18 +381,12 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
                 yield found
             else:
                 file, record = location / found, partial(record_of, root, found)
-                yield _without_files(
-                    scan_picture(file, to_text(found), stamps, inside=inside, beside=beside, record_of=record), names
-                )
+                scanned = scan_picture(file, to_text(found), stamps, inside=inside, beside=beside, record_of=record)
+                # A sheet of symbols adds what is no file: packages ship their icons in both ways.
+                own = (one for one in scanned.records or () if not one.member or one.name not in names)
+                yield replace(scanned, records=tuple(own)) if scanned.records else scanned
     for name, error in problems.items():
         yield FileScan(name, UNREAD, error=reason_of(error))
-
-
-def _without_files(scanned: FileScan, names: Container[str]) -> FileScan:
-    """A sheet of symbols without those that are files, too: packages ship their icons in both ways."""
-    if scanned.records is None:
-        return scanned
-    return replace(scanned, records=tuple(one for one in scanned.records if not one.member or one.name not in names))
 
 
 def is_package(folder: Path) -> bool:
@@ -415,7 +408,11 @@ def packages_in(node_modules: Path) -> tuple[list[Path], list[tuple[Path, str]]]
         elif not folder.name.startswith("."):
             found.append(folder)
     packages = [folder for folder in found if is_package(folder)]
-    unread += [(Path(to_text(str(folder))), _NOT_UTF_8) for folder in packages if not is_unicode(str(folder))]
+    unread += [
+        (Path(to_text(str(folder))), "its name is not UTF-8; rename it")
+        for folder in packages
+        if not is_unicode(str(folder))
+    ]
     return [folder for folder in packages if is_unicode(str(folder))], unread
 
 
