@@ -144,8 +144,8 @@ def test_an_assistant_checks_code_that_it_has_written(call: Call, tmp_path: Path
     findings = [f'{file}:1:39: there is no file "./gone.svg"']
     assert (plain["sets_not_in_this_library"], plain["findings"]) == (["lucide"], findings)
     assert "either paths or code" in call("check_icons")[1]
-    broken = answer(call, "check_icons", code="const a = `mdi:home\nconst b = 1", name="a.ts")
-    assert broken["not_read"]["a.ts"].startswith("line 1 is no valid code")
+    broken = {"code": "const a = `mdi:home\nconst b = 1", "name": "a.ts"}
+    assert answer(call, "check_icons", **broken)["not_read"]["a.ts"].startswith("line 1 is no valid code")
 
 
 def test_an_assistant_looks_for_what_is_wrong_in_icons(icon_library: Library, call: Call) -> None:
