@@ -298,7 +298,6 @@ def completed(line: str, library: Path) -> list[str]:
         ("icons pick x --only category=a", ["category=arrows"]),
         ("icons search house --licence G", ["GPL-3.0-only"]),
         ("icons search house --set [", []),
-        ("icons search house --style s", ["solid"]),
         ("icons lint --rule br", ["broken"]),
     ],
 )
