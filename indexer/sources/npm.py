@@ -372,11 +372,13 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
 
     for root in roots:
         suffixes = SUFFIXES if package is _ANY else _SVG
-        pictures = list(find_pictures(location, exclusion=exclusion, suffixes=suffixes, start=root))
+        pictures = [
+            found
+            for found in find_pictures(location, exclusion=exclusion, suffixes=suffixes, start=root)
+            if not (package is _ANY and _NO_ICONS.excludes(found.path if isinstance(found, FileScan) else found))
+        ]
         names = {name_of(found) for found in pictures if isinstance(found, str)}
         for found in pictures:
-            if package is _ANY and _NO_ICONS.excludes(found.path if isinstance(found, FileScan) else found):
-                continue
             if isinstance(found, FileScan):
                 yield found
             else:
