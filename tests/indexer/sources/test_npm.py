@@ -346,8 +346,12 @@ def test_an_unknown_package_is_a_plain_folder_with_its_facts(tmp_path: Path) -> 
 
 def test_a_sheet_of_symbols_adds_what_is_no_file(tmp_path: Path) -> None:
     sheet = '<svg xmlns="http://www.w3.org/2000/svg"><symbol id="home"/><symbol id="bell"/></svg>'
-    svgs = ("icons/home.svg", "node_modules/other-icons/bell.svg")
-    found = scan(package(tmp_path, "acme-icons", *svgs, files={"acme-icons.svg": sheet}))
+    found = scan(
+        package(
+            *(tmp_path, "acme-icons", "icons/home.svg", "node_modules/other-icons/bell.svg"),
+            files={"acme-icons.svg": sheet},
+        )
+    )
     assert [[record.name for record in scanned.records or ()] for scanned in found] == [["bell"], ["home"]]
 
 
