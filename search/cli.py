@@ -8,9 +8,9 @@ from indexer.process import prepare_for_queries
 _MODULES = {
     **dict.fromkeys(("index", "worker"), "indexer.commands.build"),
     **dict.fromkeys(("status", "sources"), "indexer.commands.library"),
-    **dict.fromkeys(("search", "similar", "show"), "search.commands.search"),
+    **dict.fromkeys(("search", "show"), "search.commands.search"),
     **dict.fromkeys(("check", "map", "pick"), "search.commands.code"),
-    **dict.fromkeys(("export", "lint"), "search.commands.drawings"),
+    **dict.fromkeys(("export", "lint"), "search.commands.bulk"),
     **dict.fromkeys(("locate", "usage"), "search.commands.screens"),
     **dict.fromkeys(("doctor", "rollback"), "search.publishing.commands"),
     **dict.fromkeys(("serve", "mcp", "completion", "config"), "search.commands.serve"),
@@ -27,10 +27,10 @@ _SECTIONS = {
 _LAB = {
     "bench": "indexer.commands.bench",
     **dict.fromkeys(("finetune", "captions"), "indexer.commands.finetune"),
-    "evaluate": "search.commands.search",
+    "evaluate": "search.commands.bulk",
     "publish": "search.publishing.commands",
 }
-_OF_QUERIES = frozenset(("locate", "mcp", "pick", "search", "serve", "show", "similar"))
+_OF_QUERIES = frozenset(("locate", "mcp", "pick", "search", "serve", "show"))
 """Commands that ask one question after another; the others compute in bulk, on all cores."""
 _FILTERS = {
     "--category": "`--only category=NAME`",
@@ -38,7 +38,7 @@ _FILTERS = {
     "--animated": "`--only animated=yes`",
     "--still": "`--only animated=no`",
 }
-"""Of search, similar, pick, locate and usage find."""
+"""Of search, pick, locate and usage find."""
 _OF_SEARCH = {
     **_FILTERS,
     "--corner": "`--only corner=CORNER`",
@@ -66,10 +66,12 @@ _MOVED = {
     "db": "a part of `icons index`, which brings the catalog to its schema",
     "explain": "`icons search WORDS --why KEY`",
     "prefer": "`icons config sets SET`",
+    "similar": "`icons search --like KEY`",
     "repl": "`icons search`, a query each, or `icons serve` for many",
     **{name: f"`icons lab {name}`" for name in _LAB},
-    **{f"{command} {option}": now for command in ("search", "similar") for option, now in _OF_SEARCH.items()},
+    **{f"search {option}": now for option, now in _OF_SEARCH.items()},
     **{f"{command} {option}": now for command in ("pick", "locate", "usage find") for option, now in _FILTERS.items()},
+    "index --publish": "`icons lab publish ADDRESS`",
     "pick --language": "the language of LANG, as in `LANG=de icons pick Pfeil`",
     "locate --jsonl": "`icons locate --json | jq -c '.[]'`",
     "locate --svg": "`icons locate --format svg`",

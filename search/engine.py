@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 import numpy as np
 
 from indexer.arrays import Pixels
-from indexer.errors import LibraryError, SourceError, UnknownSetError, UnreachableError
+from indexer.errors import IconsError, LibraryError, SourceError, UnknownSetError, UnreachableError
 from indexer.library.folder import (
     Generation,
     Library,
@@ -189,6 +189,8 @@ class SearchEngine:
 
     def _with_preferred(self, query: Query) -> Query:
         """Fill in what the library's user prefers; a set of it that has gone since is not missed."""
+        if not isinstance(query, Query):
+            raise IconsError(f'"{query}" is no query; give Query(words="arrow"), or call search("arrow")')
         if query.prefer is not None:
             return query
         return replace(query, prefer=tuple(self.present_sets(known_preferences(self.library).sets)))

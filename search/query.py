@@ -139,6 +139,9 @@ class Filters:
             object.__setattr__(self, name, tuple(values))  # lists are taken, too, and what was asked is remembered
             for text in () if name == "sizes" else values:
                 refuse_broken(text)
+        for name in ("animated", "coloured"):
+            if (value := getattr(self, name)) not in (None, True, False):
+                raise IconsError(f'{name} is "{value}"; give True or False')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,20 +37,9 @@ _EMBED_OPTIONS = ("precision", "batch_size", "workers", "stall_limit", "lease_se
 @embed_options
 @work_options
 @click.option("--timings", "shows_timings", is_flag=True, help="Then show what the time was spent on, by rank.")
-@click.option("--publish", "address", metavar="ADDRESS", help="Then send it to a server, as `icons lab publish` does.")
 @library_option
 @json_option
-@click.pass_context
-def index(
-    ctx: click.Context,
-    /,
-    library: Library,
-    only: str | None,
-    as_json: bool,
-    watch_devices: bool,
-    address: str | None,
-    **options: Any,
-) -> None:
+def index(library: Library, *, only: str | None, as_json: bool, watch_devices: bool, **options: Any) -> None:
     """Build or update the library: scan, embed, merge, publish.
 
     SOURCES are folders of pictures, Iconify JSON, npm icon packages, or CSV and JSONL manifests. They are remembered:
@@ -90,7 +79,6 @@ def index(
     work = options["work"]
     refuse(
         (only not in (None, "scan") and options["sources"], f"--only {only} looks at no SOURCES; --only scan does"),
-        (only and address, f"--only {only} publishes nothing; `icons lab publish {address}` does"),
         (only == "collect" and not work, "--only collect needs --work: the folder or URL that workers share"),
         (options["ray"] and not work, "--ray needs --work: a folder or URL that all nodes reach"),
     )
@@ -106,10 +94,6 @@ def index(
         open_console().print(table_of(HEAD, lines(spans), n_left=2))
     if outcome.advice and not as_json:
         click.echo(outcome.advice, err=True)
-    if address is not None:  # the command stands in `search`, which nothing here imports
-        lab = ctx.find_root().command.get_command(ctx, "lab")  # type: ignore[attr-defined]
-        publish = lab.get_command(ctx, "publish")
-        ctx.invoke(publish, library=library, address=address, sends_pictures=None, as_json=as_json)
     for error in outcome.errors:
         say(f"Error: {error}", err=True)
     raise click.exceptions.Exit(2 if outcome.errors else 0)

@@ -26,10 +26,6 @@ _OF_MEMORY = (
 """What Python, the loader, torch, ONNX Runtime, FAISS and Rust say where memory or threads are not to be had."""
 
 
-_WHOLE = 500
-"""Letters of a sentence that are shown: all."""
-
-
 class _Refusal(click.ClickException):
     exit_code = 2
 
@@ -83,7 +79,7 @@ class LazyGroup(click.Group):
         for title, names in (self.sections or {"Commands": self.list_commands(ctx)}).items():
             commands = [(name, self.get_command(ctx, name)) for name in names]
             with formatter.section(title):
-                formatter.write_dl([(name, one.get_short_help_str(_WHOLE)) for name, one in commands if one])
+                formatter.write_dl([(name, one.get_short_help_str(limit=500)) for name, one in commands if one])
 
 
 class IconsGroup(LazyGroup):

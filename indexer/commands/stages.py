@@ -40,7 +40,7 @@ class ProgressView(RankView):
 
     def scanned(self, tally: ScanTally) -> None:
         """Show how many files and icons were read."""
-        self.advance(tally.files, None, f"{tally.icons:,} icons read")
+        self.advance(tally.files, None, f"{tally.icons:,} icons read", unit="files")
 
     def embedded(self, plan: Plan, ranks: Sequence[EmbeddingProgress]) -> None:
         """Show names while there are no pictures yet, then pictures and how fast they go; and the devices."""

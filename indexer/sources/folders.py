@@ -43,7 +43,6 @@ from indexer.sources.records import (
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-_MAX_RULES_BYTES = 1_000_000
 GITIGNORE = "@gitignore"
 """Among the patterns: leave out what the .gitignore files found in the tree leave out."""
 
@@ -76,7 +75,7 @@ class Exclusion:
         if not self.honours_gitignore:
             return self
         try:
-            content = read_regular(folder / ".gitignore", limit=_MAX_RULES_BYTES)
+            content = read_regular(folder / ".gitignore", limit=1_000_000)
         except (OSError, SourceError):
             return self
         lines = content.decode(errors="replace").splitlines()

@@ -292,8 +292,6 @@ _ICON = re.compile(rb'\n\t\t("(?:[^"\\]|\\.)*"): \{')
 _CLOSING = b"\n\t\t}"
 _INDEX = re.compile(rb'"(0|[1-9][0-9]{0,8})"')
 """A name that JavaScript takes for a number: these come first."""
-_MOST_SETS = 512
-_MOST_OPEN = 64
 
 
 def read_icon_alone(file: Path, name: str) -> bytes | None:
@@ -344,14 +342,14 @@ def _order(name: bytes) -> tuple[bool, int, bytes]:
     return (False, int(number[1]), b"") if number else (True, 0, name[1:-1])
 
 
-@lru_cache(maxsize=_MOST_OPEN)
+@lru_cache(maxsize=64)
 def _opened(file: Path, _stamp: str) -> mmap.mmap:
     """Map a set into memory; the icons of a page are of many sets, in turn."""
     with file.open("rb") as opened:
         return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-@lru_cache(maxsize=_MOST_SETS)
+@lru_cache(maxsize=512)
 def _icons_of(file: Path, stamp: str) -> _Icons | None:
     """Read all of a set but its icons. The stamp keeps it fresh. None where it is laid out otherwise."""
     if not file.stat().st_size:

@@ -27,6 +27,7 @@ from indexer.sources.records import (
     as_words,
     is_unicode,
     load_facts,
+    name_of,
     read_regular,
     stamp_of,
     to_text,
@@ -265,6 +266,7 @@ _SIZES = ("-12", "-16", "-24", "-48", "-96")
 
 PACKAGES = {
     "@adobe/spectrum-css-workflow-icons": Package(("dist/assets/svg", "dist/18", "dist/24")),
+    "@ant-design/icons-svg": Package(("inline-svg",)),
     "@atlaskit/icon": Package(("svgs",), ("dist/es2019/metadata-core.js",), atlaskit),
     "@atlaskit/icon-lab": Package(("svgs",), ("dist/es2019/metadata-core.js",), atlaskit),
     "@carbon/icons": Package(("svg",), ("metadata.json",), carbon),
@@ -336,10 +338,9 @@ WORDS_ALONE = frozenset(
     ("@blueprintjs/icons", "@icon-park/svg", "@progress/kendo-svg-icons", "@vibe/icons", "emojilib", "proicons")
 )
 """Packages that say something of icons, and whose own pictures are no set."""
-_RECIPE = "2"
+_RECIPE = "3"
 """Changes whenever the same files give other records, so that they are read again."""
 _ANY = Package(("",))
-_NOT_UTF_8 = "its name is not UTF-8; rename it"
 _SVG = frozenset((".svg",))
 _NO_ICONS = Exclusion.of(
     ("node_modules/", "*sprite*/", "sprite.svg", "sprites.svg", "*-sprite.svg", "*-sprites.svg", "font/", "fonts/")
@@ -371,14 +372,21 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
 
     for root in roots:
         suffixes = SUFFIXES if package is _ANY else _SVG
-        for found in find_pictures(location, exclusion=exclusion, suffixes=suffixes, start=root):
-            if package is _ANY and _NO_ICONS.excludes(found.path if isinstance(found, FileScan) else found):
-                continue
+        pictures = [
+            found
+            for found in find_pictures(location, exclusion=exclusion, suffixes=suffixes, start=root)
+            if not (package is _ANY and _NO_ICONS.excludes(found.path if isinstance(found, FileScan) else found))
+        ]
+        names = {name_of(found) for found in pictures if isinstance(found, str)}
+        for found in pictures:
             if isinstance(found, FileScan):
                 yield found
             else:
                 file, record = location / found, partial(record_of, root, found)
-                yield scan_picture(file, to_text(found), stamps, inside=inside, beside=beside, record_of=record)
+                scanned = scan_picture(file, to_text(found), stamps, inside=inside, beside=beside, record_of=record)
+                # A sheet of symbols adds what is no file: packages ship their icons in both ways.
+                own = (one for one in scanned.records or () if not one.member or one.name not in names)
+                yield replace(scanned, records=tuple(own)) if scanned.records else scanned
     for name, error in problems.items():
         yield FileScan(name, UNREAD, error=reason_of(error))
 
@@ -402,7 +410,11 @@ def packages_in(node_modules: Path) -> tuple[list[Path], list[tuple[Path, str]]]
         elif not folder.name.startswith("."):
             found.append(folder)
     packages = [folder for folder in found if is_package(folder)]
-    unread += [(Path(to_text(str(folder))), _NOT_UTF_8) for folder in packages if not is_unicode(str(folder))]
+    unread += [
+        (Path(to_text(str(folder))), "its name is not UTF-8; rename it")
+        for folder in packages
+        if not is_unicode(str(folder))
+    ]
     return [folder for folder in packages if is_unicode(str(folder))], unread
 
 
@@ -420,24 +432,33 @@ def has_icons(package: Path) -> bool:
 
 
 _DRAWN_IN = {
+    "@ant-design/icons": "@ant-design/icons-svg",
+    "@carbon/icons-": "@carbon/icons",
+    "@fluentui/react-icons": "@fluentui/svg-icons",
     "@fortawesome/": "@fortawesome/fontawesome-free",
     "@heroicons/": "heroicons",
+    "@icons-pack/react-simple-icons": "simple-icons",
     "@mdi/": "@mdi/svg",
     "@mui/icons-": "@material-design-icons/svg",
     "@phosphor-icons/": "@phosphor-icons/core",
+    "@primer/octicons-": "@primer/octicons",
+    "@remixicon/": "remixicon",
     "@tabler/icons-": "@tabler/icons",
+    "font-awesome": "@fortawesome/fontawesome-free",
+    "iconoir-": "iconoir",
     "lucide": "lucide-static",
+    "phosphor-": "@phosphor-icons/core",
+    "react-feather": "feather-icons",
 }
-"""Packages that hold an icon set as SVG, by how those begin that hold it as code."""
+"""Packages that hold an icon set as SVG, by how those begin that hold it as code or as a font."""
 
 
 def drawn_in(package: Path) -> str:
     """Say which package has the pictures of one without; "" where it seems to have nothing of icons."""
     name = str(_package_json(package).get("name"))
-    drawn = next((other for start, other in _DRAWN_IN.items() if name.startswith(start)), "")
-    if not drawn and "icon" not in name:
-        return ""
-    return f'"{name}" holds no pictures (its icons are code); `npm install {drawn or "@iconify/json"}` has them'
+    known = (other for start, other in _DRAWN_IN.items() if name.startswith(start))
+    drawn = next(known, "@iconify/json" if "icon" in name else "")
+    return f'"{name}" holds no pictures (its icons are code or a font); `npm install {drawn}` has them' if drawn else ""
 
 
 _ZIPPED = re.compile(r"([@\w.-]+?)-npm-[^\s/\"]*\.zip")

@@ -405,7 +405,8 @@ def _open_node_modules(folder: Path, exclusion: Exclusion) -> list[Source]:
     found, unread = npm.packages_in(folder)
     packages = [package for package in found if iconify.is_iconify(package) or npm.has_icons(package)]
     if not packages:
-        raise SourceError(f'no icon package in "{folder}"; give the folder of the package itself')
+        nowhere = f'no icon package in "{folder}"; give the folder of the package itself'
+        raise SourceError(next(filter(None, map(npm.drawn_in, found)), nowhere))
     return [*(_open(package, exclusion) for package in packages), *starmap(_unread, unread)]
 
 

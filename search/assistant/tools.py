@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, Field
 
 from indexer.errors import IconsError, LibraryError, SourceError
 from indexer.library.named import several
+from indexer.sources.folders import reason_of
 from indexer.sources.records import read_regular
 from search.code import map as mapping
 from search.code.check import Checked, check, check_text
@@ -83,7 +84,7 @@ def _read(picture: str) -> Plain:
         path = Path(picture).expanduser()
         return {"content": read_regular(path, limit=MAX_BYTES), "name": path.name}
     except (OSError, ValueError, RuntimeError, SourceError) as error:
-        raise IconsError(f'picture "{picture[:200]}" can\'t be read: {error}') from error
+        raise IconsError(f'picture "{picture[:200]}" can\'t be read: {reason_of(error)}') from error
 
 
 _log = logging.getLogger(__name__)
@@ -309,5 +310,7 @@ def _checked(found: Checked) -> Plain:
     """What is to be mended, each with its place and the nearest real icon; how many names were read."""
     lines = [f"{one.path}:{one.line}:{one.column}: {one.message}" for one in found.findings[:MOST_FINDINGS]]
     absent = [one.key for one in found.sets if not one.is_here]
-    more = _stated(sets_not_in_this_library=absent, not_readable=len(found.computed) or None)
+    more = _stated(
+        sets_not_in_this_library=absent, not_readable=len(found.computed) or None, not_read=dict(found.not_read)
+    )
     return {"findings": lines, "n_findings": len(found.findings), "names": found.n_references, **more}

@@ -128,7 +128,7 @@ def _remarks(checked: "Checked") -> Iterator[str]:
 
 
 _MOST_BYTES = 8_000_000
-"""Of a list of names."""
+"""Of a list of names, or of needs."""
 
 
 @click.command("map")
@@ -321,10 +321,6 @@ def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool
     return places
 
 
-_MOST_BYTES_OF_NEEDS = 1_000_000
-"""Of a list of needs."""
-
-
 @click.command()
 @click.argument("needs", nargs=-1)
 @click.option("--first", is_flag=True, help="Take the best icon of each need.")
@@ -398,7 +394,7 @@ def _lines(needs: Sequence[str]) -> Sequence[str]:
     if needs and needs != ("-",):
         return needs
     refuse((not needs and sys.stdin.isatty(), 'say what is needed: icons pick settings "log out", or lines on stdin'))
-    return read_text(STDIN, limit=_MOST_BYTES_OF_NEEDS).splitlines()
+    return read_text(STDIN, limit=_MOST_BYTES).splitlines()
 
 
 def _numbers(choose: str) -> Sequence[int]:

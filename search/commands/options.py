@@ -18,7 +18,7 @@ from click.shell_completion import CompletionItem
 from indexer.commands.options import Function, Option, refuse, warnings_as_lines
 from indexer.errors import IconsError, RenderError, SourceError
 from indexer.languages.letters import is_locale, language_of
-from indexer.languages.words import STYLES, printable, say
+from indexer.languages.words import printable, say
 from indexer.library.folder import Library
 from indexer.library.named import write_result
 from indexer.sources.records import FAMILIES
@@ -53,18 +53,6 @@ _LABELS = "SELECT value FROM labels WHERE kind = ? AND value GLOB ? AND value NO
 """Shells would cut a value with a space into words."""
 
 
-def _labels_beginning(ctx: click.Context, kind: str, incomplete: str) -> list[str]:
-    library = ctx.params["library"]
-    found = labels_beginning(library, kind, incomplete)
-    return found or (styles_beginning(library, kind, incomplete) if kind in ("style", "corner") else [])
-
-
-def styles_beginning(library: Library, kind: str, start: str) -> list[str]:
-    """Words for the library's styles, or corners, that begin so: "solid" where icons are filled."""
-    held = set(labels_beginning(library, kind, ""))
-    return [word for word, style in STYLES.items() if style in held and start and word.startswith(start)]
-
-
 def labels_beginning(library: Library, kind: str, start: str) -> list[str]:
     """Values of a kind (set, style, corner, category, tag, licence) that begin so, the most frequent first."""
     pattern = "".join(f"[{sign}]" if sign in "*?[" else sign for sign in start) + "*"
@@ -82,7 +70,7 @@ def _values(option: str, name: str, metavar: str, chosen: str, *, also: Sequence
     """A repeatable option for labels of one kind, completed from what the library holds."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-        return _labels_beginning(ctx, option.removeprefix("--"), incomplete)
+        return labels_beginning(ctx.params["library"], option.removeprefix("--"), incomplete)
 
     return click.option(
         option, *also, name, multiple=True, metavar=metavar, shell_complete=complete, help=f"{chosen} Repeatable."
@@ -114,7 +102,7 @@ class OnlyLabel(click.ParamType[tuple[str, Any]]):
         if not equals:
             found = [f"{one}=" for one in (*self.fields, "size", "animated", "coloured") if one.startswith(label)]
         else:
-            found = [f"{label}={value}" for value in _labels_beginning(ctx, label, start)]
+            found = [f"{label}={value}" for value in labels_beginning(ctx.params["library"], label, start)]
         return [CompletionItem(one) for one in found]
 
 

@@ -1,4 +1,4 @@
-"""The commands `icons search`, `show`, and `lab evaluate`, which measures how well they find."""
+"""The commands `icons search` and `show`."""
 
 import json
 import sys
@@ -8,19 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from indexer.commands.options import (
-    NamedFile,
-    Option,
-    fetch_models,
-    json_option,
-    library_option,
-    refuse,
-    warnings_as_lines,
-)
+from indexer.commands.options import NamedFile, json_option, library_option
 from indexer.errors import IconsError
-from indexer.languages.words import printable, say
+from indexer.languages.words import printable
 from indexer.library.folder import Library
 from indexer.library.named import read_named
 from indexer.sources.records import shown
@@ -161,15 +152,6 @@ def search(  # noqa: PLR0913 - one option each
         print_explanation(explanation)
 
 
-similar = click.Command(
-    "similar",
-    callback=search.callback,
-    params=[click.Argument(["like"], metavar="KEY"), *(one for one in search.params if one.name != "like")],
-    help="Find more icons like one, as `icons search --like KEY` does.",
-    hidden=True,
-)
-
-
 @click.command()
 @click.argument("keys", nargs=-1, required=True, metavar="KEY...")
 @click.option("--svg", "as_svg", is_flag=True, help="Print the SVG and nothing else.")
@@ -222,101 +204,3 @@ def show(
 
             draw(engine, [hit], first=None)
             print_details(details)
-
-
-_WITH_SCREENS = frozenset(("seed", "library", "as_json", "screens_from"))
-"""Options that `--screens-from` goes with."""
-
-
-def _how_many(option: str, name: str, meaning: str, *, default: int = 500) -> Option:
-    return click.option(option, name, type=click.IntRange(0), default=default, show_default=True, help=meaning)
-
-
-@click.command()
-@click.option(
-    "--queries",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="JSONL file of queries with their right answers. Repeatable. Over the bundled samples: the Lucide benchmark.",
-)
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    metavar="NAME",
-    callback=fetch_models,
-    help="An encoder to compare: as for `icons index`, or a fingerprint. Repeatable; else the one in use.",
-)
-@click.option("--picture-weight", type=click.FloatRange(0, 1), help="Of the fused ranker; else the library's own.")
-@click.option("--tag-weight", type=click.FloatRange(0, 1), help="Of tags in the fused ranker; else the library's own.")
-@_how_many("--tags", "n_tags", "Tags of the library to ask for, in both regimes; 0 for none.")
-@_how_many("--names", "n_names", "Names of the library to ask for, as they are and as people mistype them; 0 for none.")
-@_how_many("--screenshots", "n_screenshots", "Icons to look for by screenshots of them; 0 for none.")
-@_how_many("--scores", "n_scored", "Queries to tell by how often a least score errs; 0 for none.")
-@click.option(
-    "--screens-from",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Measure instead how well icons are found and named in this folder of prepared screens.",
-)
-@_how_many("--seed", "seed", "Of screenshots and intervals.", default=0)
-@click.option("--report", type=click.Path(path_type=Path, dir_okay=False, writable=True), help="Write an HTML page.")
-@library_option
-@json_option
-def evaluate(
-    library: Library,
-    screens_from: Path | None,
-    report: Path | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
-    """Measure how well icons are found: by what they mean, by how they look, and from screenshots.
-
-    Ranks all icons by the vectors of names, of pictures, and of all, asks the engine as people do, and tells how high
-    the right ones stand, with 95 % intervals. What the library's tags add is seen in two regimes: none of them known,
-    all known. docs/evaluation.md says how to write queries for a library of your own.
-
-    \b
-    Examples:
-      icons lab evaluate --report report.html
-      icons lab evaluate --queries mine.jsonl \\
-        --model bundled --model local-dir:other
-      icons lab evaluate --screenshots 0 --json \\
-        | jq '.rows[] | {task, ranker, figures}'
-      icons lab evaluate --screens-from FOLDER
-    """
-    from indexer.reports.figures import RESAMPLES, check_page, write_page
-    from indexer.reports.terminal import Bars, ProgressLine
-
-    with Bars():
-        from search.evaluation import evaluate as evaluating
-
-    if screens_from:
-        from search.evaluation.screens import evaluate_screens, print_screens
-
-        ctx = click.get_current_context()
-        sources = {
-            one.opts[0]: ctx.get_parameter_source(one.name)
-            for one in ctx.command.params
-            if one.name and one.name not in _WITH_SCREENS
-        }
-        others = ", ".join(name for name, source in sources.items() if source is not ParameterSource.DEFAULT)
-        refuse((others, f"--screens-from measures boxes and names in screens alone; leave out {others}"))
-        with warnings_as_lines(), ProgressLine() as progress:
-            screens = evaluate_screens(evaluating.Subject(library), screens_from, progress, seed=options["seed"])
-        if as_json:
-            click.echo(json.dumps({**asdict(screens), "resamples": RESAMPLES}))
-        else:
-            print_screens(screens)
-        return
-    if report:
-        check_page(report)
-    with warnings_as_lines(), ProgressLine() as progress:
-        subject = evaluating.Subject(library)
-        evaluation = evaluating.evaluate(subject, evaluating.EvaluateOptions(**options), progress)
-    if as_json:
-        click.echo(json.dumps(evaluating.evaluation_json(evaluation)))
-    else:
-        evaluating.print_summary(evaluation)
-    if report:
-        write_page(report, evaluating.report_html(evaluation, subject.corpus.content_of))
-        say(f"wrote {report}", err=True)

@@ -1,6 +1,7 @@
 """The icons of an export, read and taken apart; and the kinds that are text: files, a sprite, Iconify JSON, React."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -16,7 +17,7 @@ from indexer.reports.terminal import Progress, with_progress
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.frameworks import ICON_NAME, Look, capitals, named_icon
 from search.drawings.licences import HYPHENS, SetTerms, notice, plain_name, unique
-from search.drawings.markup import TSX, XML, merging, written
+from search.drawings.markup import TSX, XML, Markup, js_string, merging, written
 from search.query import Hit
 from search.showing.sheets import kind_of
 
@@ -359,6 +360,18 @@ _PROPERTIES = (
     'width={size} height={size} role="img" aria-hidden={props["aria-label"] ? undefined : true} ref={ref} {...props}'
 )
 
+_STYLED_WIDTH = re.compile(r'\bstrokeWidth: (".*?")')
+
+
+def _package_attribute(name: str, value: str) -> str:
+    """As types take it; `strokeWidth` of a component reaches the strokes that state a width themselves."""
+    if name == "stroke-width":
+        return f"strokeWidth={{props.strokeWidth ?? {js_string(value)}}}"
+    return _STYLED_WIDTH.sub(r"strokeWidth: props.strokeWidth ?? \1", TSX.attribute(name, value))
+
+
+_OF_PACKAGES = Markup(_package_attribute, TSX.text, TSX.style)
+
 
 def make_react(material: Material) -> Made:
     """Write the package's sources; `npm install && npm run build` makes the rest."""
@@ -389,14 +402,16 @@ def make_react(material: Material) -> Made:
 def _component(one: Drawing, name: str, size: str) -> str:
     """What leaves its colour open takes that of the text."""
     takes_text = "fill" not in one.attributes and one.icon.hit.coloured is False
-    own = {"xmlns": SVG, "viewBox": spelt(*one.box), **one.attributes}
+    # JSX takes no attribute twice, and these two the component states itself.
+    attributes = {name: value for name, value in one.attributes.items() if name not in ("role", "aria-hidden")}
+    own = {"xmlns": SVG, "viewBox": spelt(*one.box), **attributes}
     if takes_text:
         own["fill"] = "currentColor"
     return (
         'import { forwardRef } from "react";\nimport type { IconProps } from "../types.js";\n\n'
         f"export const {name} = /* @__PURE__ */ forwardRef<SVGSVGElement, IconProps>"
         f"(function {name}({{ size = {size}, ...props }}, ref) {{\n"
-        f"  return (\n{merging(element('svg', own, one.body), TSX, rest=_PROPERTIES)}\n  );\n}});\n"
+        f"  return (\n{merging(element('svg', own, one.body), _OF_PACKAGES, rest=_PROPERTIES)}\n  );\n}});\n"
     )
 
 

@@ -99,7 +99,7 @@ class Snapshot:
         Raises:
             UnknownIconError: there is none of this id.
         """
-        found = self.candidates(np.array([icon])) if abs(icon) < 2**63 else {}
+        found = self.candidates(np.array([icon])) if isinstance(icon, int | np.integer) and abs(icon) < 2**63 else {}
         if icon not in found:
             raise UnknownIconError(f'no icon has the id "{icon}"; `icons search` finds one by words')
         return found[icon]

@@ -104,7 +104,7 @@ EMPTY: dict[str, tuple[dict[str, str], str]] = {
     ),
     "lucide-react": (
         {"package.json": '{"name": "lucide-react"}'},
-        '"lucide-react" holds no pictures (its icons are code); `npm install lucide-static` has them',
+        '"lucide-react" holds no pictures (its icons are code or a font); `npm install lucide-static` has them',
     ),
 }
 """Folders, their files, and what is said of what holds no icons in them."""

@@ -344,6 +344,17 @@ def test_an_unknown_package_is_a_plain_folder_with_its_facts(tmp_path: Path) -> 
     assert list(records(package(tmp_path, "lucide-static", "pictures/home.svg"))) == ["pictures/home.svg"]
 
 
+def test_a_sheet_of_symbols_adds_what_is_no_file(tmp_path: Path) -> None:
+    sheet = '<svg xmlns="http://www.w3.org/2000/svg"><symbol id="home"/><symbol id="bell"/></svg>'
+    found = scan(
+        package(
+            *(tmp_path, "acme-icons", "icons/home.svg", "node_modules/other-icons/bell.svg"),
+            files={"acme-icons.svg": sheet},
+        )
+    )
+    assert [[record.name for record in scanned.records or ()] for scanned in found] == [["bell"], ["home"]]
+
+
 def test_what_pnpm_links_is_read_where_it_stands_and_is_no_link_out_of_a_project(tmp_path: Path) -> None:
     stored = package(tmp_path / "node_modules/.pnpm/lucide-static@1", "lucide-static", "icons/home.svg")
     for modules in (tmp_path / "node_modules", tmp_path / "packages/web/node_modules"):
@@ -395,3 +406,7 @@ def test_node_modules_is_one_source_for_each_package_of_icons(tmp_path: Path) ->
         ("@iconify/json", "iconify"),
         *((name, "npm") for name in ("@tabler/icons", "acme-icons", "by-keyword", "lucide-static")),
     ]
+    package(tmp_path / "code", "react")
+    package(tmp_path / "code", "react-feather")
+    with pytest.raises(SourceError, match=r"react-feather.*`npm install feather-icons` has them"):
+        open_sources(tmp_path / "code" / "node_modules")

@@ -49,7 +49,6 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "search": ["house", "--min-score", "0"],
     "serve": ["--host", "no.such.invalid"],
     "show": ["own:house"],
-    "similar": ["own:house", "--min-score", "0"],
     "sources": [],
     "status": [],
     "usage add": ["shots"],
@@ -298,7 +297,6 @@ def completed(line: str, library: Path) -> list[str]:
         ("icons pick x --only category=a", ["category=arrows"]),
         ("icons search house --licence G", ["GPL-3.0-only"]),
         ("icons search house --set [", []),
-        ("icons search house --style s", ["solid"]),
         ("icons lint --rule br", ["broken"]),
     ],
 )

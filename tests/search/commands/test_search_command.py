@@ -102,14 +102,9 @@ def test_filters_hold(run: Run, options: str, found: set[str]) -> None:
     assert keys(run, "arrow", *options.split()) == found
 
 
-def test_icons_like_one_leave_it_out_and_similar_is_another_word_for_that(run: Run) -> None:
+def test_icons_like_one_leave_it_out(run: Run) -> None:
     found = hits(run, "--like", "own:house", *ALL)
     assert found and "own:house" not in {hit["key"] for hit in found}
-    assert json.loads(run("similar", "own:house", *ALL, "--json").stdout)["hits"] == found
-    assert (
-        hits(run, "arrow", "--like", "own:house", *ALL)
-        == (json.loads(run("similar", "own:house", "arrow", *ALL, "--json").stdout)["hits"])
-    )
 
 
 def test_show_has_all_that_is_known(run: Run, asked: Path) -> None:

@@ -3,20 +3,24 @@
 import io
 import json
 import re
+import subprocess
 import zipfile
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from conftest import build_library, draw_icons
+from node_packages import node_modules
 from PIL import Image
 
+from data.making.exports import run_node
 from indexer.errors import ExportError
 from indexer.library.folder import Library
 from indexer.rendering.render import draw
 from indexer.sources.records import needs_credit, read_licence_file
 from search.drawings.export import KINDS, Kind, Options, export
-from search.drawings.frameworks import Look
+from search.drawings.frameworks import AS_IT_IS, Look
+from search.drawings.kinds import Chosen, Material, drawings, make_react
 from search.drawings.licences import Collection, collected, licences_summed_up, plain_name, read_collection, unique
 from search.drawings.markup import component_name, slug
 from search.engine import SearchEngine
@@ -285,8 +289,57 @@ def test_components_take_the_size_and_the_stroke_that_were_asked_for(engine: Sea
     options = Options(look=Look(size=20, stroke_width=1.5, colour="#08f"))
     exported = export(engine, Collection("x", ("lucide-static:bell",)), "react", options)
     source = exported.files["src/icons/lucide-static-bell.tsx"].decode()
-    parts = ("({ size = 20, ...props }, ref)", 'strokeWidth="1.5"', 'stroke="#08f"', "role", "{...props}")
+    parts = (
+        "({ size = 20, ...props }, ref)",
+        'strokeWidth={props.strokeWidth ?? "1.5"}',
+        'stroke="#08f"',
+        "role",
+        "{...props}",
+    )
     assert [part for part in parts if part not in source] == []
+
+
+OUTLINED = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" role="img" aria-hidden="true" fill="none">
+<style>.a{stroke:currentColor;stroke-width:1px}</style><path d="M1 1h7" stroke="currentColor" stroke-width="2"/>
+<path class="a" d="M1 5h7"/></svg>"""
+FILLED = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" aria-hidden="true"><path d="M1 1h7v7z"/></svg>'
+
+
+def package_of(engine: SearchEngine, **icons: str) -> dict[str, str]:
+    """The files of a package of icons, by their names and drawings."""
+    [hit] = engine.hits([engine.find("plain:house")])
+    chosen = [Chosen(name, name, hit, svg.encode(), is_svg=True) for name, svg in icons.items()]
+    made = make_react(Material("own", drawings(chosen, AS_IT_IS, shared=True)[0], [], [], None, None))
+    return {path: content.decode() for path, content in made.files.items()}
+
+
+def test_a_component_states_nothing_twice_and_all_its_strokes_follow(engine: SearchEngine) -> None:
+    source = package_of(engine, outlined=OUTLINED)["src/icons/outlined.tsx"]
+    assert [source.count(stated) for stated in ("role=", "aria-hidden=")] == [1, 1]
+    assert 'strokeWidth={props.strokeWidth ?? "2"}' in source and 'strokeWidth: props.strokeWidth ?? "1px"' in source
+
+
+@pytest.mark.slow
+def test_what_a_component_is_given_is_in_its_markup(engine: SearchEngine, tmp_path: Path) -> None:
+    modules = node_modules()
+    for path, text in package_of(engine, outlined=OUTLINED, filled=FILLED).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    (tmp_path / "node_modules").symlink_to(modules)
+    use = 'import { Filled } from "./index.js";\nexport const used = <Filled size={30} color="navy" {} />;\n'
+    for given, code in {'className="a" strokeWidth={1}': 0, "siz={3}": 2}.items():
+        (tmp_path / "src" / "use.tsx").write_text(use.replace("{}", given))
+        built = subprocess.run([modules / ".bin" / "tsc", "-p", tmp_path], capture_output=True, text=True, check=False)
+        assert built.returncode == code, built.stdout
+    script = f"""import {{ createElement }} from "react"; import {{ renderToStaticMarkup }} from "react-dom/server";
+    import {{ Outlined, Filled }} from "{tmp_path}/dist/index.js";
+    const given = {{ size: 30, color: "navy", strokeWidth: 3, className: "a", "aria-label": "Bell" }};
+    for (const one of [Outlined, Filled]) console.log(renderToStaticMarkup(createElement(one, given)));"""
+    outlined, filled = run_node(script, modules=modules).splitlines()
+    for root in (outlined.partition(">")[0], filled.partition(">")[0]):
+        stated = ('width="30"', 'height="30"', 'color="navy"', 'class="a"', 'aria-label="Bell"')
+        assert [one for one in stated if one not in root] == [] and "aria-hidden" not in root
+    assert 'stroke-width="3"' in outlined.partition("<path")[2] and "stroke-width:3" in outlined, outlined
 
 
 def test_what_the_root_of_an_icon_says_stays_on_its_symbol(engine: SearchEngine) -> None:

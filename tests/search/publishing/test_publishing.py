@@ -292,7 +292,7 @@ def test_the_commands_publish_search_go_back_and_examine(drawn: Drawn, place: st
     )
     found, ours = (CliRunner().invoke(main, ["search", "shape", "--json", *o]) for o in (["--library", place], own))
     assert json.loads(found.output)["hits"] == json.loads(ours.output)["hits"] != []
-    again = CliRunner().invoke(main, ["index", "--devices", "cpu", "--publish", place, *own])
+    again = CliRunner().invoke(main, ["lab", "publish", place, *own])
     assert again.exit_code == 0 and "0 rows sent" in again.output, again.output
     sound = CliRunner().invoke(main, ["doctor", place, *own])
     assert sound.exit_code == 0 and "what was published is sound" in sound.output, sound.output

@@ -177,7 +177,7 @@ def test_icons_that_have_gone_or_changed_since_the_scan_are_listed(
         (["index", "--only", "embed", "--ray", "auto"], "--ray needs --work"),
         (["index", "--only", "collect"], "--only collect needs --work"),
         (["index", "--only", "merge", "w"], "--only merge looks at no SOURCES; --only scan does"),
-        (["index", "--only", "scan", "--publish", "milvus://x/y"], "`icons lab publish milvus://x/y` does"),
+        (["index", "--publish", "milvus://x/y"], "is now `icons lab publish ADDRESS`"),
         (["worker", "w"], "holds no plan"),
     ],
 )
