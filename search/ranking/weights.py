@@ -47,7 +47,7 @@ UNKNOWN_COST = 1.2
 eight queries of the benchmark."""
 LEAST_SCORE = 0.1
 """Each hit has this score; where not even the best one reaches it, the answer is empty."""
-SHARE_OF_BEST = 0.25
+SHARE_OF_BEST = 0.15
 """Each hit has this share of the best one's score, too."""
 GOOD_SCORE = 0.5
 """Where the best hit has less, nothing may be right: whoever shows the answer says so."""
