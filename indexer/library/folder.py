@@ -7,12 +7,12 @@ A library is one folder:
     catalog.sqlite              sources, icons, images, runs (written by the index process alone)
     encoders/FINGERPRINT/       query encoder in ONNX, tokenizer, encoder.json
     vectors/FINGERPRINT/        shards (*.safetensors); nonsense-*.npy (`indexer.merging.manifest`)
-    work/FINGERPRINT/           plan of the embedding under way; runs/ID/: progress and log of its ranks
+    work/FINGERPRINT/           plan of the embedding under way; runs/ID/: its blocks, claims, progress and log
     work/shared.json            runs that were put into stores (`indexer.embedding.sharing`)
     generations/N/              what searches read: catalog snapshot, FAISS indexes, facets, manifest.json
     CURRENT                     the number of the generation that answers
-    preferences.json            which sets come first (`indexer.library.preferences`)
-    changed.jsonl               files that searches have found changed (`indexer.library.folder`)
+    preferences.json            which sets come first
+    changed.jsonl               files that searches have found changed
     usage/                      where icons are used in screenshots (`indexer.screens`), with generations of its own
     damaged/TIME/               what a repair has set aside, under the names that it had
 """

@@ -36,7 +36,7 @@ class Plan:
     run: Name = "0"
     """Whose ranks may work on it (`Library.run`)."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """How the ranks embed, as `embedding.options.EmbedOptions` has it."""
+    """How the ranks embed, as `embedding.planning.EmbedOptions` has it."""
 
 
 _Name = tuple[Count, str]

@@ -260,7 +260,7 @@ _AT_ONCE = 65_536
 
 
 def likelihoods(ink: NDArray[np.int8]) -> Floats:
-    """How well each of `LOOKS` explains what was measured (`library.traits.Ink`), (n, 9) -> (n, 4).
+    """How well each of `LOOKS` explains what was measured (`library.shards.Ink`), (n, 9) -> (n, 4).
 
     Rows add up to 1; where nothing was measured they are 0. What shows no colour has none.
     """
@@ -290,7 +290,7 @@ UNSEEN = -1
 def name_styles(stated: Sequence[str | None], sets: NDArray[np.integer], ink: NDArray[np.int8]) -> list[str | None]:
     """Name the styles of icons: what each states, with the look that it states or that is seen; None where no look is.
 
-    `sets` (n,) number their sets, `ink` (n, 9) are measures of their pictures (`library.traits.Ink`).
+    `sets` (n,) number their sets, `ink` (n, 9) are measures of their pictures (`library.shards.Ink`).
     """
     looks = see_looks(likelihoods(ink), group(stated, sets)).tolist()
     named = cache(lambda styles, look: with_look(styles, stated_look(styles) or (*LOOKS, None)[look]))

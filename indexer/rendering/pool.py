@@ -193,7 +193,7 @@ class RenderedChunk:
     rows: Positions
     """Rows of that place that hold the pictures of `ids`."""
     traits: NDArray[np.void]
-    """What else is known of each (`library.traits.TRAITS`), (len(ids),)."""
+    """What else is known of each (`library.shards.TRAITS`), (len(ids),)."""
     failures: list[Failure]
     memory: Pixels = field(repr=False)
     """All of the pool's pixels."""

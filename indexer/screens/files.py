@@ -90,7 +90,7 @@ class FileFacts:
     """One file as the last look found it; it has a digest or an error."""
 
     path: Absolute
-    """Spelled by `sources.paths.to_text`."""
+    """Spelled by `sources.records.to_text`."""
     stamp: str
     digest: Annotated[str, re.compile("[0-9a-f]{32}")] | None = None
     """`content_digest`, in hex: files of equal content are one screen."""

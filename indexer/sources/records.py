@@ -82,7 +82,7 @@ class FileScan:
     """
 
     path: str
-    """Relative to the source's location, POSIX separators, spelled by `paths.to_text`, unique within the source; ""
+    """Relative to the source's location, POSIX separators, spelled by `to_text`, unique within the source; ""
     when the location is itself the file."""
     stamp: str
     """Changes whenever the file, or metadata that its records depend on, may have changed."""

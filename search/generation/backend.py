@@ -304,7 +304,7 @@ class IconTable(Table):
         return [values[code] for code in rows["look"].tolist()]
 
     def in_style(self, ids: Ids, style: str) -> Mask:
-        """Which icons have all words of a style, as `names.asked_style` spells it: "sharp filled" is "filled"."""
+        """Which icons have all words of a style, as `words.asked_style` spells it: "sharp filled" is "filled"."""
         return np.asarray(self._looks_in(style)[self.at(ids)["look"]])
 
     def lacks(self, ids: Ids, style: str) -> tuple[Floats, Floats]:

@@ -1,6 +1,6 @@
 """The icons behind ids: reads a generation's catalog, never writes it.
 
-Plain sqlite3: SQLAlchemy alone would take a third of the time of a cold search. The tables are `catalog.schema`'s.
+Plain sqlite3: SQLAlchemy alone would take a third of the time of a cold search. The tables are `catalog.database`'s.
 """
 
 import sqlite3

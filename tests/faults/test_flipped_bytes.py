@@ -47,7 +47,11 @@ FILES = (
     "usage/shots.json",
     "vectors/*/images-*.safetensors",
     "vectors/*/names-*.safetensors",
+    "vectors/*/nonsense-*.npy",
     "work/*/plan.json",
+    "work/*/runs/*/blocks/*/images-*.json",
+    "work/*/runs/*/blocks/*/names-*.json",
+    "work/*/runs/*/outlines.jsonl",
     "work/*/runs/*/workers/rank-0.json",
 )
 

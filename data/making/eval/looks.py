@@ -3,7 +3,7 @@
     python -m data.making.eval.looks LIBRARY
 
 What is stated is hidden: groups of icons that state the same styles stay, as a set says by its names which icons belong
-together, but not what the names of their styles mean. One half of the sets was learnt from (`seen_looks`), and what is
+together, but not what the names of their styles mean. One half of the sets was learnt from (`see_looks`), and what is
 said of the other half counts. Some words say no look by themselves: bold, light and thin ones may be lines or areas.
 """
 
