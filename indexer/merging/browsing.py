@@ -209,7 +209,8 @@ class Columns(Table):
 
     def column(self, name: str) -> NDArray[Any]:
         """What `Rows` tell of all icons, by ascending id: contiguous, which is quicker to go through."""
-        return cast(NDArray[Any], self.keep(name, lambda: np.ascontiguousarray(self.rows[name])))
+        column: NDArray[Any] = self.keep(name, lambda: np.ascontiguousarray(self.rows[name]))
+        return column  # a `cast` would work out its type at each of some thirty calls a query
 
     def positions(self, ids: Ids) -> Positions:
         """Rows of some icons of this generation."""

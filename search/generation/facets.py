@@ -72,7 +72,7 @@ class Facets(IconTable, Columns):
         """The same icons, as if these pairs of rows and codes were all that is known of a kind."""
         other = copy(self)
         other._pairs = {**self._pairs, kind: pairs}
-        other._kept = {}
+        other._kept = {name: made for name, made in self._kept.items() if name != f"starts of {kind}"}
         return other
 
     def browsed(self, sort: Sort, *, flat: bool) -> tuple[Arranged, int]:
