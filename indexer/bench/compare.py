@@ -61,15 +61,15 @@ class Options:
     def groups(self, table: Table, base: Config, *, kind: str, n_devices: int, most: Mapping[str, int]) -> Groups:
         """What is asked for, or the usual: each configuration can be measured here."""
         knobs.check(table, base, kind=kind, n_devices=n_devices)
-        groups = (
-            knobs.swept(table, base, self.sweeps, is_grid=self.is_grid)
-            if self.sweeps or self.is_grid
-            else knobs.usual_groups(
+        if self.sweeps or self.is_grid:
+            groups = knobs.swept(table, base, self.sweeps, is_grid=self.is_grid)
+        else:
+            groups = knobs.usual_groups(
                 table, base, kind=kind, n_devices=n_devices, is_thorough=self.is_thorough, most=most
             )
-        )
-        for config in (config for _, configs in groups for config in configs):
-            knobs.check(table, config, kind=kind, n_devices=n_devices)
+        for _, configs in groups:
+            for config in configs:
+                knobs.check(table, config, kind=kind, n_devices=n_devices)
         return groups
 
 
@@ -90,8 +90,8 @@ class Series:
         rows = [Row(group, knobs.label(self.table, config, configs), dict(config)) for config in configs]
         self.report.rows += rows
         for repeat in range(repeats + 1):
-            for done, place in enumerate(range(len(rows)) if repeat % 2 else reversed(range(len(rows)))):
-                row = rows[place]
+            in_turn = rows if repeat % 2 else rows[::-1]
+            for done, row in enumerate(in_turn):
                 self.bars.advance(repeat * len(rows) + done, len(rows) * (repeats + 1), row.name)
                 try:
                     if row.error is None and repeat:
@@ -112,10 +112,11 @@ class Series:
 
 def rows_of(group: str, question: str, **parameters: Any) -> list[Row]:
     """Answer a question of `alone` in a process of its own, as rows."""
-    return [
-        Row(group, answer.pop("name", question), error=answer.pop("error", None), runs=[answer] if answer else [])
-        for answer in ask_alone(question, **parameters)
-    ]
+    rows = []
+    for answer in ask_alone(question, **parameters):
+        name, error = answer.pop("name", question), answer.pop("error", None)
+        rows.append(Row(group, name, error=error, runs=[answer] if answer else []))
+    return rows
 
 
 def count_devices(text: str) -> tuple[str, int]:
@@ -124,11 +125,12 @@ def count_devices(text: str) -> tuple[str, int]:
     Raises:
         DeviceError: they are not there.
     """
-    devices, there = parse_devices(text), len(machine_cores())
+    devices = parse_devices(text)
+    n_cores = len(machine_cores())
     if devices.device == "cpu" and text in ("auto", "cpu"):
-        return "cpu", min(there, 8)
-    if devices.device == "cpu" and devices.n > there:
-        raise DeviceError(f'--devices "{text}" asks for {devices.n} processes, this machine has {there} cores')
+        return "cpu", min(n_cores, 8)
+    if devices.device == "cpu" and devices.n > n_cores:
+        raise DeviceError(f'--devices "{text}" asks for {devices.n} processes, this machine has {n_cores} cores')
     return devices.device, devices.n
 
 
@@ -139,23 +141,23 @@ def bench_embed(options: Options, bars: Bars) -> Report:
         IconsError: with the value that is wrong, before anything is measured.
     """
     kind, n_devices = count_devices(options.devices)
-    n, whole = options.n or N_PICTURES[kind], Bench(kind, machine_cores())
+    n = options.n or N_PICTURES[kind]
+    whole = Bench(kind, machine_cores())
     base = turned(EMBED, {"devices": 1}, **options.settings)
-    groups = options.groups(
-        EMBED, base, kind=kind, n_devices=n_devices, most={"batch": n // n_devices, "workers": len(whole.cores)}
-    )
+    most = {"batch": n // n_devices, "workers": len(whole.cores)}
+    groups = options.groups(EMBED, base, kind=kind, n_devices=n_devices, most=most)
     groups.append((STRATEGY, knobs.strategies(base, kind=kind, n_devices=n_devices)))
-    parts, many = [LINKS] * (kind == "cuda") + [LIMIT, DRAWING], [DEVICES, ALONE, REDUCTION] * (n_devices > 1)
-    names = options.chosen([*parts, *(name for name, _ in groups), *many, PARITY])
+    links = [LINKS] if kind == "cuda" else []
+    of_many = [DEVICES, ALONE, REDUCTION] if n_devices > 1 else []
+    names = options.chosen([*links, LIMIT, DRAWING, *(name for name, _ in groups), *of_many, PARITY])
     report = Report(command="icons lab bench embed", main="images/s")
     series = Series(report, EMBED, options, bars)
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder, suppress(KeyboardInterrupt):
         bars.stage("Gathering pictures")
         pictures = gather(Path(folder), options.source, choice=options.choice, n=n)
         again = f" ({pictures.n_distinct:,} distinct)" if pictures.n_distinct < n else ""
-        report.facts.append(
-            f"{n:,} pictures{again}, encoder {options.choice.model}; medians of {options.repeats} with 95 % intervals"
-        )
+        what = f"{n:,} pictures{again}, encoder {options.choice.model}"
+        report.facts.append(f"{what}; medians of {options.repeats} with 95 % intervals")
         report.machine = ask_alone("machine", kind=kind)[0]
         probes = _probes(options, whole, n=n, n_devices=n_devices, precision=base.get("precision", "auto"))
         starts = {DEVICES: base, ALONE: turned(EMBED, base, program=PLAIN, loader="memory")}
@@ -167,11 +169,13 @@ def bench_embed(options: Options, bars: Bars) -> Report:
         for name in names:
             for question, parameters in probes.get(name, ()):
                 series.ask(name, question, **parameters)
-            for behind in (SAME, EACH) if name in starts else ():
+            if name in starts:
                 configs = knobs.scaled(EMBED, starts[name], n_devices)
-                series.measure(f"{name}{behind}", configs, partial(take_share, behind))
-            for configs in (configs for group, configs in groups if group == name):
-                series.measure(name, configs, lambda one: embed(one, pictures, whole))
+                for behind in (SAME, EACH):
+                    series.measure(f"{name}{behind}", configs, partial(take_share, behind))
+            for group, configs in groups:
+                if group == name:
+                    series.measure(name, configs, lambda one: embed(one, pictures, whole))
         report.facts += _limit_lines(report, whole)
         report.is_whole = True
     return report
@@ -181,13 +185,20 @@ def _probes(
     options: Options, whole: Bench, *, n: int, n_devices: int, precision: str
 ) -> dict[str, list[tuple[str, dict[str, Any]]]]:
     """Questions of `alone` by the groups that they answer."""
-    size, source, kind = find_checkpoint(options.choice).image_size, options.source and str(options.source), whole.kind
+    kind = whole.kind
     asked: dict[str, Any] = {"choice": options.choice.to_json(), "kind": kind}
-    sums = {"gloo": "cpu", **({"nccl": "cuda"} if kind == "cuda" else {})}
+    passes = {"precision": precision, "batches": LIMIT_BATCHES[kind], **asked}
+    drawn = {
+        "source": options.source and str(options.source),
+        "n": min(n, _N_DRAWN),
+        "size": find_checkpoint(options.choice).image_size,
+        "workers": len(whole.cores),
+    }
+    sums = {"gloo": "cpu", "nccl": "cuda"} if kind == "cuda" else {"gloo": "cpu"}
     return {
         LINKS: [("links", {})],
-        LIMIT: [("limit", {"precision": precision, "batches": LIMIT_BATCHES[kind], **asked})],
-        DRAWING: [("drawing", {"source": source, "n": min(n, _N_DRAWN), "size": size, "workers": len(whole.cores)})],
+        LIMIT: [("limit", passes)],
+        DRAWING: [("drawing", drawn)],
         REDUCTION: [("all-reduce", {"n_ranks": n_devices, "kind": of, "backend": it}) for it, of in sums.items()],
         PARITY: [("parity", {"precisions": PRECISIONS[kind], **asked})],
     }
@@ -197,7 +208,8 @@ def _limit_lines(report: Report, whole: Bench) -> list[str]:
     """What neither the device nor the cores could exceed, and how near to it the fastest run comes."""
     on_cores = whole.kind == "cpu"
     unit = "ms of a core" if on_cores else "images/s"
-    passes, drawn = ([value for row in report.of(group) for value in row.values(unit)] for group in (LIMIT, DRAWING))
+    passes = [value for row in report.of(LIMIT) for value in row.values(unit)]
+    drawn = [value for row in report.of(DRAWING) for value in row.values(unit)]
     if not passes or (on_cores and not drawn):
         return []
     best = 1e3 * len(whole.cores) / (min(passes) + min(drawn)) if on_cores else max(passes)
@@ -214,31 +226,37 @@ def bench_train(options: Options, bars: Bars) -> Report:
         IconsError: with the value that is wrong, before anything is measured.
     """
     kind, n_devices = count_devices(options.devices)
-    whole, steps = Bench(kind, machine_cores()), options.n or N_STEPS[kind]
-    has_scaling, n = n_devices > 1 and not options.sweeps, options.settings.get("devices", n_devices)
+    whole = Bench(kind, machine_cores())
+    steps = options.n or N_STEPS[kind]
 
     def groups_of(n_icons: int | None = None) -> tuple[Config, Groups]:
-        usual = {"devices": n_devices, "batch": usual_batch(kind, n, choice=options.choice, n_icons=n_icons)}
-        base = turned(TRAIN, {}, **{**usual, **options.settings})
+        n_used = options.settings.get("devices", n_devices)
+        batch = usual_batch(kind, n_used, choice=options.choice, n_icons=n_icons)
+        base = turned(TRAIN, {"devices": n_devices, "batch": batch}, **options.settings)
         return base, options.groups(TRAIN, base, kind=kind, n_devices=n_devices, most={})
 
-    names = options.chosen([*[DEVICES] * has_scaling, *(name for name, _ in groups_of()[1])])
+    scaling = [DEVICES] if n_devices > 1 and not options.sweeps else []
+    names = options.chosen([*scaling, *(name for name, _ in groups_of()[1])])
     report = Report(command="icons lab bench train", main="images/s")
     series = Series(report, TRAIN, options, bars)
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder, suppress(KeyboardInterrupt):
         lesson = make_lesson(Path(folder), options.source, choice=options.choice, kind=kind, steps=steps, bars=bars)
-        report.facts.append(
-            f"{lesson.n_icons:,} icons, {steps} steps a run, model {options.choice.model}; medians of "
-            f"{options.repeats} with 95 % intervals"
-        )
+        what = f"{lesson.n_icons:,} icons, {steps} steps a run, model {options.choice.model}"
+        report.facts.append(f"{what}; medians of {options.repeats} with 95 % intervals")
         report.machine = ask_alone("machine", kind=kind)[0]
         base, groups = groups_of(lesson.n_icons)
-        for behind in (SAME, EACH) if DEVICES in names else ():
-            configs, each = knobs.scaled(TRAIN, base, n_devices), base["batch"] // n_devices
-            more = [one if behind == SAME else {**one, "batch": each * one["devices"]} for one in configs]
-            series.measure(f"{DEVICES}{behind}", more, lambda one: train(one, lesson, whole.part(one, n_devices)))
-        for name, configs in ((name, configs) for name, configs in groups if name in names):
-            series.measure(name, configs, lambda one: train(one, lesson, whole))
+
+        def take_share(one: Config) -> Run:
+            return train(one, lesson, whole.part(one, n_devices))
+
+        if DEVICES in names:
+            same = knobs.scaled(TRAIN, base, n_devices)
+            each = [{**one, "batch": base["batch"] // n_devices * one["devices"]} for one in same]
+            for behind, configs in ((SAME, same), (EACH, each)):
+                series.measure(f"{DEVICES}{behind}", configs, take_share)
+        for name, configs in groups:
+            if name in names:
+                series.measure(name, configs, lambda one: train(one, lesson, whole))
         report.is_whole = True
     return report
 

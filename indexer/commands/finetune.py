@@ -35,21 +35,23 @@ def setting_options(*names: str) -> Callable[[Function], Function]:
             texts = [f"{name}={value}" for name, value in typed.items() if value is not None]
             return function(settings=parse_settings([*texts, *chosen]), **others)
 
-        own = (
-            click.option(
-                f"--{name.replace('_', '-')}",
-                name,
-                metavar="FILE" if name == "captions" else "VALUE",
-                show_default=known_settings()[name].default_text or False,
-                help=known_settings()[name].text.replace(" [", "  [", 1),
-            )
-            for name in names
-        )
+        own = [_option_of(name) for name in names]
         more = "Another setting, as accumulate=4; --set help lists all. Repeatable."
         every = options(*own, click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help=more))
         return every(with_settings)  # type: ignore[no-any-return]
 
     return decorated
+
+
+def _option_of(name: str) -> Callable[[Function], Function]:
+    setting = known_settings()[name]
+    return click.option(
+        f"--{name.replace('_', '-')}",
+        name,
+        metavar="FILE" if name == "captions" else "VALUE",
+        show_default=setting.default_text or False,
+        help=setting.text.replace(" [", "  [", 1),
+    )
 
 
 def _print_settings() -> None:
@@ -131,21 +133,19 @@ def finetune(
     from indexer.finetune.options import TrainingView
 
     own = ", ".join(SPELLED.get(name, name) for name in sorted(GATHERING & settings.keys()))
+    begins_twice = chosen["resume"] and chosen["replace"]
     refuse(
         (out is None and show_augmentations is None, "Missing option '--out'."),
         (chosen["corpus"] and own, f"--corpus was made with its own {own}; give SOURCES to choose anew"),
-        (
-            chosen["resume"] and chosen["replace"],
-            "--resume goes on with a run, --replace begins anew; give one of them",
-        ),
+        (begins_twice, "--resume goes on with a run, --replace begins anew; give one of them"),
         (chosen["corpus"] and chosen["sources"], "give SOURCES or --corpus, not both"),
     )
-    choice, timings = ModelChoice.typed(chosen.pop("model"), chosen.pop("pretrained")), chosen.pop("timings")
+    choice = ModelChoice.typed(chosen.pop("model"), chosen.pop("pretrained"))
+    shows_timings = chosen.pop("timings")
     how = FinetuneOptions.of(settings)
     with TrainingView(watch_devices=how.watching.watch_devices) as view:
         view.stage("Loading torch and open_clip")
         from indexer.finetune import session
-        from indexer.finetune.lesson import cut_warning
 
         request = session.Request(out or Path(), library=library, choice=choice, options=how, **chosen)
         if show_augmentations is not None:
@@ -153,16 +153,15 @@ def finetune(
             return
         outcome = session.finetune(request, devices=devices, viewer=view)
     spans = TIMINGS.rows()
-    show({"out": str(out), **asdict(outcome), "timings": spans}, _figures(outcome, request.out), as_json=as_json)
-    if timings and not as_json:
+    answer = {"out": str(out), **asdict(outcome), "timings": spans}
+    show(answer, _figures(outcome, request.out), as_json=as_json)
+    if shows_timings and not as_json:
         from indexer.reports.terminal import open_console, table_of
 
         open_console().print(table_of(HEAD, lines(spans), n_left=2))
-    remarks = [cut_warning(outcome.cut)] if outcome.cut else []
-    remarks += [f"below the parent's interval: {fall}" for fall in outcome.fallen]
-    remarks += [] if outcome.is_written else ["not written; --resume --allow-regression writes it all the same"]
-    for remark in () if as_json else remarks:
-        click.echo(remark, err=True)
+    if not as_json:
+        for remark in _remarks(outcome):
+            click.echo(remark, err=True)
     raise click.exceptions.Exit(0 if outcome.is_written else 1)
 
 
@@ -204,9 +203,9 @@ def captions(
         import random
 
         every = list(rows)
+        some = random.Random(seed).sample(every, min(n, len(every)))
         cells = (
-            (row["name"], row["set"], "yes" if row["held_out"] else "", "; ".join(row["captions"]))
-            for row in random.Random(seed).sample(every, min(n, len(every)))
+            (row["name"], row["set"], "yes" if row["held_out"] else "", "; ".join(row["captions"])) for row in some
         )
         open_console().print(table_of(("name", "set", "held out", "captions"), cells, folded=range(4)))
         click.echo(f"{counted(len(every), 'icon')}; --out FILE.csv writes all of them", err=True)
@@ -224,3 +223,14 @@ def _figures(outcome: "Outcome", out: Path) -> Iterator[str]:
     yield f"best at step {outcome.best_step:,} of {outcome.steps:,}; {outcome.seconds:.0f} s"
     if outcome.is_written:
         yield f'wrote {out}; `icons index --model "local-dir:{out}"` uses it'
+
+
+def _remarks(outcome: "Outcome") -> Iterator[str]:
+    from indexer.finetune.lesson import cut_warning
+
+    if outcome.cut:
+        yield cut_warning(outcome.cut)
+    for fall in outcome.fallen:
+        yield f"below the parent's interval: {fall}"
+    if not outcome.is_written:
+        yield "not written; --resume --allow-regression writes it all the same"

@@ -24,7 +24,8 @@ from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.devices import use_device
 from indexer.encoders.graphs import MANY, find_device, load_encoder
-from indexer.encoders.torch_encoder import Encoder
+from indexer.encoders.torch_encoder import Encoder, capture
+from indexer.errors import DeviceError
 from indexer.library.durable import write_file
 from indexer.reports.terminal import span
 
@@ -100,7 +101,6 @@ class CudaDevice(QueuedDevice):
         self._device = encoder.device
         self._streams: list[Any] = [cast(Any, torch.cuda.Stream)(encoder.device) for _ in range(3)]
         self._places: list[_Place] = []
-        self._failed_captures: list[Any] = []
         self._turn = 0
         self.not_captured: str | None = None
         self._kept = kept
@@ -194,34 +194,26 @@ class CudaDevice(QueuedDevice):
                 self._capture(place)
             if not all(_agree(self.enqueue(noise)(), expected) for _ in places):
                 reason = "its vectors differ from those of the pass that was captured"
-        except RuntimeError as error:  # whatever in a model can't be captured
-            # Leaving the capture raises an error of its own (`capture_end`); the one before it says what was wrong.
-            reason = next(iter(str(error.__context__ or error).splitlines()), type(error).__name__)
+        except (DeviceError, RuntimeError) as error:  # whatever in a model can't be captured, or passed before it
+            reason = str(error).partition("\n")[0] or type(error).__name__
         if reason is not None:
             for place in self._places:
                 place.graph = None
         return reason
 
     def _capture(self, place: _Place) -> None:
+        def encode() -> None:
+            place.vectors.copy_(self._encode(place.pixels))
+
         stream = self._streams[1]
-        graph: Any = torch.cuda.CUDAGraph()
-        # Graphs run one after the other on one stream and leave nothing behind, so they share their memory. Other
-        # threads of a rank may ask CUDA things that end a capture in the mode "global", a watchdog of NCCL for one.
+        # Graphs run one after the other on one stream and leave nothing behind, so they share their memory.
         pool = next((other.graph.pool() for other in self._places if other.graph is not None), None)
         with torch.inference_mode():
             with torch.cuda.stream(stream):
                 for _ in range(_WARM_UPS):
-                    place.vectors.copy_(self._encode(place.pixels))
+                    encode()
             torch.cuda.synchronize(self._device)
-            try:
-                with torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="thread_local"):
-                    place.vectors.copy_(self._encode(place.pixels))
-            except RuntimeError:
-                # Kept, for torch's allocator goes on asking it which streams are its own (`CUDAGraph::capture_end`
-                # throws before `endAllocateToPool`), and would read freed memory at the next capture.
-                self._failed_captures.append(graph)
-                raise
-        place.graph = graph
+            place.graph, _ = capture(encode, stream=stream, pool=pool)
 
     def _next_place(self) -> _Place:
         """Take the places in turn: a batch is collected before its place is taken again, so nothing reads it then."""

@@ -324,6 +324,7 @@ def merge(
             library=library_id,
         )
         write_manifest(built, manifest)
+        stage("Publishing")
     return library.generation(built.number)
 
 

@@ -329,8 +329,10 @@ def test_stages_run_alone_and_merge_publishes_what_is_embedded(
     assert embed(library, options, Silent()).images == 11
     with pytest.raises(LibraryError, match="nothing"):
         merge(library, None, Silent().stage)  # the encoder in use is still the bundled one
-    published = merge(library, options.choice, Silent().stage)
+    watcher = Silent()
+    published = merge(library, options.choice, watcher.stage)
     assert published is not None and published.number == 1
+    assert watcher.stages.index("Publishing") > watcher.stages.index("Merging")
     assert merge(library, None, Silent().stage) is None
     assert build().generation is None
 
