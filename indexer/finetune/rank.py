@@ -287,7 +287,8 @@ def _take_steps(run: Training, feed: Feed) -> None:
             add("device", clock.step_seconds * clock.n_steps)
         if isinstance(session.wrapped, DistributedDataParallel):  # which times some steps, the last of them kept here
             told: Any = session.wrapped._get_ddp_logging_data()  # type: ignore[no-untyped-call]
-            add("exchange", told["backward_comm_time"] / 1e9 * clock.n_steps)
+            # A run that is resumed at its end takes no step, and is told of none.
+            add("exchange", told.get("backward_comm_time", 0) / 1e9 * clock.n_steps)
 
 
 def _read(run: Training) -> None:
