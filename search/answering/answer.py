@@ -248,7 +248,7 @@ _SPREAD = 4
 
 def set_cards(opened: Opened) -> list[SetCard]:
     """Tell of every set, by key."""
-    facts = opened.facets.precomputed_sets()
+    facts = opened.facets.published_sets()
     if facts is None:
         facts = set_facts(opened, opened.in_memory(Ability.SET_CARDS))
     about = {row.key: row for row in opened.snapshot.sets()}

@@ -290,7 +290,7 @@ class IconTable(Table):
         They are worked out when a generation is made.
         """
 
-    def precomputed_sets(self) -> list[SetFacts] | None:
+    def published_sets(self) -> list[SetFacts] | None:
         """What was written of the sets when the generation was; None where all icons are at hand to be looked at."""
         return None
 

@@ -43,7 +43,7 @@ from search.generation.milvus.connection import (
     piece_key,
 )
 from search.generation.milvus.published import Published, PublishedManifest, read_manifest
-from search.generation.milvus.table import Facts, Order
+from search.generation.milvus.table import BrowsedHits, Facts
 from search.generation.opened import Opened, open_generation
 from search.publishing.collections import held_numbers, vector_index
 from search.query import Sort
@@ -197,9 +197,9 @@ def compute_facts(opened: Opened, facets: Facets) -> Facts:
     """What a server is told of all icons: the orders in which they are browsed, and the sets."""
     ids = facets.every(None)
 
-    def order(sort: Sort, *, flat: bool) -> Order:
+    def order(sort: Sort, *, flat: bool) -> BrowsedHits:
         hits, n = facets.browsed(sort, flat=flat)
-        return Order(tuple(hits[:MOST].tolist()), n)
+        return BrowsedHits(tuple(hits[:MOST].tolist()), n)
 
     by_set, by_name, by_newest = ((order(sort, flat=False), order(sort, flat=True)) for sort in ORDERS)
     return Facts(

@@ -34,7 +34,7 @@ from search.query import Filters, Sort
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class BrowsedHits:
     """All icons as they are browsed."""
 
     first: tuple[int, ...]
@@ -52,7 +52,7 @@ class Facts:
     last_name: int
     """... and of a name."""
     sets: tuple[SetFacts, ...]
-    orders: tuple[tuple[Order, Order], tuple[Order, Order], tuple[Order, Order]]
+    orders: tuple[tuple[BrowsedHits, BrowsedHits], tuple[BrowsedHits, BrowsedHits], tuple[BrowsedHits, BrowsedHits]]
     """`ORDERS` in which icons are browsed: one hit for variants and equal drawings, then one for each icon."""
 
     @classmethod
@@ -201,7 +201,7 @@ class MilvusTable(IconTable):
         order = self._facts.orders[ORDERS.index(sort)][flat]
         return np.array(order.first, np.int32), order.n
 
-    def precomputed_sets(self) -> list[SetFacts]:
+    def published_sets(self) -> list[SetFacts]:
         """The facts that were published."""
         return list(self._facts.sets)
 
