@@ -288,7 +288,7 @@ class VectorIndex:
             return cast(Floats, self._inner.reconstruct_batch(positions))
         # All at once, which takes half the time of one by one.
         codes = faiss.rev_swig_ptr(whole.codes.data(), len(self) * whole.sa_code_size()).reshape(len(self), -1)
-        return cast(Floats, whole.sa_decode(codes[positions]))
+        return cast(Floats, whole.sa_decode(codes.take(positions, axis=0)))
 
     def _whole(self, is_kept: Mask) -> tuple[Any, Any]:
         """The index that holds whole vectors, and how those at some positions are asked."""

@@ -176,11 +176,11 @@ def open_generation(library: Library, generation: Generation) -> Opened:
     for path, how in differences(generation.folder, manifest.files, sums=False):
         raise LibraryError(f'"{path}" {how}; {ADVICE}')
     with damage_explained(library, generation, manifest), ThreadPoolExecutor(2) as beside:
-        # Of large indexes the codes are read from disk, which leaves a core to all else.
-        icons = beside.submit(FaissVectors.open, generation.icons, manifest.icons, dim=manifest.dim)
-        pictures = beside.submit(FaissVectors.open, generation.pictures, manifest.pictures, dim=manifest.dim)
         snapshot, facets = Snapshot(generation.catalog), Facets(generation)
         library_id, *others = snapshot.identity()
+        # Of large indexes the codes are read from disk, which leaves a core to all else; what is small would wait.
+        icons = beside.submit(FaissVectors.open, generation.icons, manifest.icons, dim=manifest.dim)
+        pictures = beside.submit(FaissVectors.open, generation.pictures, manifest.pictures, dim=manifest.dim)
         expected = manifest.library, manifest.revision, int(facets.rows["icon"][-1])
         if (library_id if manifest.library else "", *others) != expected:  # which may have as many bytes
             raise LibraryError(f'"{snapshot.path}" is the catalog of another generation or library; {ADVICE}')
