@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Self, cast
 
@@ -23,11 +24,11 @@ from indexer.merging.facets import SEVERAL, read_array
 from indexer.merging.lexicon import Lexicon, says_all
 from indexer.merging.manifest import IndexFacts
 from indexer.merging.vector_index import REFINED_PER_HIT, Neighbours, VectorIndex
-from search.generation.backend import Arranged, IconTable, Selection, is_in
+from search.generation.backend import Arranged, IconTable, Selection
 from search.query import Filters, Sort
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Chosen:
     """Icons, or pictures, whose ids are at hand, ascending; `facets` tell what icons show."""
 
@@ -39,7 +40,14 @@ class Chosen:
 
     def has(self, ids: Ids) -> Mask:
         """Which of some ids it holds."""
-        return is_in(self.ids, ids)
+        return self._is_held.take(ids, mode="clip")
+
+    @cached_property
+    def _is_held(self) -> Mask:
+        """Whether it holds an id, by id; the last one stands for all beyond."""
+        is_held = np.zeros(int(self.ids.max(initial=0)) + 2, dtype=bool)
+        is_held[self.ids] = True
+        return is_held
 
     def images(self) -> "Chosen":
         """The pictures that its icons show."""
