@@ -120,20 +120,17 @@ def grouped(opened: Opened, ids: Ids, *, flat: bool) -> Positions:
 
 
 def replaced(
-    opened: Opened, sets: SetPriority, rows: "Rows", before: "Rows", may_answer: Callable[[Ids], Mask]
+    opened: Opened, sets: SetPriority, rows: "Rows", variants: Ids, may_answer: Callable[[Ids], Mask]
 ) -> "Rows":
     """Put the icon of a preferred set in the place of a hit with the same drawing, and an own one in that of a sample.
 
-    No variants come twice, of these hits and of those `before`.
+    `variants` are those that hits stand for: none comes twice.
     """
     facets = opened.facets
     sources = sets.sources[facets.at(rows["icon"])["set"]]
     places = np.flatnonzero(sources < sets.sources.max(initial=0))
     if not len(places):
         return rows
-    variants, _ = groups_of(
-        opened, np.concatenate([hits[name] for hits in (before, rows) for name in ("icon", "judged")])
-    )
     alike = facets.alike(rows["icon"][places])
     places, every = np.repeat(places, [len(some) for some in alike]), np.concatenate(alike)
     known = facets.at(every)

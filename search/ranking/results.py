@@ -194,4 +194,5 @@ class Results:
         """The same hits, of icons with one drawing that of the set which stands best; no variants come twice."""
         if self._flat:
             return hits
-        return replaced(self._question.opened, self._question.sets, hits, self.hits, self._may_answer)
+        opened, ids = self._question.opened, [rows[name] for rows in (self.hits, hits) for name in ("icon", "judged")]
+        return replaced(opened, self._question.sets, hits, groups_of(opened, np.concatenate(ids))[0], self._may_answer)
