@@ -239,7 +239,7 @@ class VectorIndex:
         else:
             is_kept = np.ones(len(self), dtype=bool) if only is None else self._places(only)
             is_sifted = "PQ" in self.spec and "IVF" not in self.spec and not is_exact
-            together = self._side_by_side(is_kept) if is_exact and only is not None else None
+            together = self._side_by_side(is_kept) if is_exact and "Refine" in self.spec else None
             if together is not None:
                 scores, places = together.search(np.ascontiguousarray(query[None]), k)
                 return scores, np.append(np.flatnonzero(is_kept), -1)[places]
@@ -268,8 +268,10 @@ class VectorIndex:
         return is_placed
 
     def _side_by_side(self, is_kept: Mask) -> Any:
-        """An index of some whole vectors alone, if they are compared again: it reads them in a tenth of the time. None at
-        first."""
+        """An index of some whole vectors alone, if they are compared again: they are read in a tenth of the time.
+
+        None at first: it takes longer to make than it saves once.
+        """
         before, together = self._together
         if before is not is_kept:
             together = None
