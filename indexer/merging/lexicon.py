@@ -280,9 +280,8 @@ def _stemmer() -> sqlite3.Connection:
     connection: sqlite3.Connection | None = getattr(_OF_THREAD, "connection", None)
     if connection is None:
         connection = _OF_THREAD.connection = sqlite3.connect(":memory:", isolation_level=None)
-        connection.execute(
-            f"CREATE VIRTUAL TABLE texts USING fts5(words, content='', columnsize=0, tokenize=\"porter {TOKENS}\")"
-        )
+        options = f'content="", columnsize=0, tokenize="porter {TOKENS}"'  # the text itself is not asked for
+        connection.execute(f"CREATE VIRTUAL TABLE texts USING fts5(words, {options})")
         connection.execute("CREATE VIRTUAL TABLE spoken USING fts5vocab('texts', 'instance')")
     return connection
 

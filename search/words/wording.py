@@ -145,7 +145,7 @@ class Speller:
 
     @cached_property
     def _frequent(self) -> list[tuple[str, int]]:
-        """The few words that can be far more frequent than any other."""
+        """Words that can be far more frequent than another, and how many names bear each: of 34,896 of Iconify 111."""
         return [(word, n) for word, n in self._n_names.items() if n >= _MUCH_RARER]
 
 
