@@ -18,6 +18,7 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import Any, TypeVar
 
+from indexer.arrays import in_chunks
 from indexer.errors import StoreError
 from indexer.library.durable import ASIDE, create_file, write_file
 from indexer.library.foreign import FILE_NAME, below
@@ -283,11 +284,9 @@ class S3Store(ObjectStore):
     def delete(self, *names: str) -> None:
         """Remove objects, a thousand a request."""
         bucket = self.fs.split_path(self.root)[0]
-        for start in range(0, len(names), _DELETED_AT_ONCE):
-            keys = [
-                {"Key": self.fs.split_path(self._path(name))[1]} for name in names[start : start + _DELETED_AT_ONCE]
-            ]
-            answer = self.fs.call_s3("delete_objects", Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
+        keys = [{"Key": self.fs.split_path(self._path(name))[1]} for name in names]
+        for some in in_chunks(keys, _DELETED_AT_ONCE):
+            answer = self.fs.call_s3("delete_objects", Bucket=bucket, Delete={"Objects": some, "Quiet": True})
             if refused := answer.get("Errors"):
                 raise OSError(f"{refused[0].get('Code')}: {refused[0].get('Key')}")
 
