@@ -165,9 +165,8 @@ class ObjectPlanStore(PlanStore):
 
     store: RetryingStore
 
-    def __init__(self, store: RetryingStore, plan: Plan, version: str = "") -> None:
-        """`version` is that of the plan's object."""
-        self.version, part = version, store.part(f"{plan.run}/")
+    def __init__(self, store: RetryingStore, plan: Plan) -> None:
+        part = store.part(f"{plan.run}/")
         super().__init__(plan, store=store, part=part, shards=part.part("shards/"))
 
     def choose(self) -> ModelChoice:
@@ -205,7 +204,7 @@ def read_plan(store: Store) -> tuple[Plan, str] | None:
 def find_work(store: RetryingStore) -> ObjectPlanStore | None:
     """The run that is under way in a store. Raises EmbedError where this program can't read its plan."""
     found = read_plan(store)
-    return ObjectPlanStore(store, *found) if found else None
+    return ObjectPlanStore(store, found[0]) if found else None
 
 
 def open_work(store: RetryingStore) -> ObjectPlanStore:

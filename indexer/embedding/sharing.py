@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, TypeVar
 
-from indexer.embedding.plan_store import PARTS, ObjectPlanStore, Show, find_work, items_in, put_encoder
+from indexer.embedding.plan_store import PARTS, ObjectPlanStore, Show, find_work, items_in, put_encoder, read_plan
 from indexer.embedding.progress import STORE_SECONDS, EmbeddingProgress, Watch
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ShardError
@@ -120,17 +120,17 @@ class OwnRuns:
                 part.put(name, stored.content)
 
         _each([*own.list("blocks/"), OUTLINES], copy)
-        found, content, version = find_work(self.store), json.dumps(asdict(plan)).encode(), None
+        found, content, version = read_plan(self.store), json.dumps(asdict(plan)).encode(), None
         if found is None:
             version = self.store.create(PLAN, content)
-        elif found.run.id in self._noted():
-            version = self.store.replace(PLAN, content, version=found.version)
+        elif found[0].run in self._noted():
+            version = self.store.replace(PLAN, content, version=found[1])
         if version is None:
             self._remove(plan.run)
             raise EmbedError(f'another library has put its plan into "{self.store.url}" just now; give another --work')
         self._note(plan.run, replace(note, removed_at=None))
         if found is not None:  # perhaps by another spelling of the place
-            self._remove(found.run.id)
+            self._remove(found[0].run)
         self._remove_all_but(plan.run)
 
     def collect(self) -> Collected:
@@ -205,7 +205,7 @@ class OwnRuns:
 
     def end(self, run: str) -> None:
         """Remove a run of which everything is collected, or which nobody can do: its workers end."""
-        if (found := find_work(self.store)) is not None and found.run.id == run:
+        if (found := read_plan(self.store)) is not None and found[0].run == run:
             self.store.delete(PLAN)
         self._remove(run)
 

@@ -112,15 +112,7 @@ def test_a_plan_is_done_once_every_block_has_its_shard_whoever_has_written_it(st
     assert (mine.next(), other.next(), claims(library)) == ("done", "done", [])
 
 
-def test_names_that_a_dead_worker_has_left_come_before_pictures(start: Start) -> None:
-    assert names(start("dead", lives=False), 1, "names") == [NAMES.name]
-    mine = start("a")
-    assert (mine.next("names"), names(mine, 1, None)) == ("wait", ["images-0"])
-    time.sleep(1.1 * LEASE)
-    assert names(mine, 2, None) == [NAMES.name, "images-1"]
-
-
-def test_of_what_the_dead_have_left_a_lease_counts_from_the_moment_at_which_somebody_comes(start: Start) -> None:
+def test_names_that_the_dead_have_left_come_before_pictures_a_lease_after_somebody_comes(start: Start) -> None:
     """Who comes looks once an interval, whatever a report takes."""
     turns = list[float]()
 
@@ -132,7 +124,7 @@ def test_of_what_the_dead_have_left_a_lease_counts_from_the_moment_at_which_some
     mine = start("a", beside=report)
     time.sleep(1.15 * LEASE)  # as loading an encoder takes
     assert max(np.diff(turns)) < 0.35 * LEASE
-    assert names(mine, 1, "names") == [NAMES.name]
+    assert names(mine, 2, None) == [NAMES.name, "images-0"]
 
 
 def test_who_waits_has_what_a_dead_worker_held_after_a_lease_and_one_interval_at_most(start: Start) -> None:
