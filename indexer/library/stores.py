@@ -19,7 +19,7 @@ from traceback import walk_tb
 from typing import Any, TypeVar
 
 from indexer.arrays import in_chunks
-from indexer.errors import StoreError
+from indexer.errors import StoreError, first_line
 from indexer.library.durable import ASIDE, create_file, write_file
 from indexer.library.foreign import FILE_NAME, below
 
@@ -180,7 +180,7 @@ class ObjectStore:
         except ImportError as error:
             raise StoreError(f'"{url}" needs a package that is not installed ({error}); `{_EXTRA}`') from error
         except Exception as error:  # each client has its own, of access that it does not find for one
-            raise StoreError(f'"{url}" can\'t be opened ({reason_of(error)})') from error
+            raise StoreError(f'"{url}" can\'t be opened ({first_line(error)})') from error
         self.root = str(root).rstrip("/")
 
     def get(self, name: str) -> Stored | None:
@@ -317,11 +317,6 @@ def open_object_store(url: str) -> ObjectStore:
     return (S3Store if url.startswith("s3://") else ObjectStore)(url)
 
 
-def reason_of(error: Exception) -> str:
-    """Say in a line why a store did not answer."""
-    return next(iter(str(error).splitlines()), "") or type(error).__name__
-
-
 def asked(ask: Callable[[], Answer]) -> Answer:
     """Ask a store's client something; what else it raises becomes an OSError."""
     try:
@@ -403,7 +398,7 @@ class RetryingStore:
                 until = until or time.monotonic() + self.patience_seconds
                 if isinstance(error, _HOPELESS) or time.monotonic() + pause > until:
                     raise StoreError(
-                        f'"{self.url}" can\'t be read or written ({reason_of(error)}); '
+                        f'"{self.url}" can\'t be read or written ({first_line(error)}); '
                         "what is finished is kept, and the same command goes on from there"
                     ) from error
             time.sleep(pause * random.uniform(0.5, 1.0))
