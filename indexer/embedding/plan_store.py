@@ -346,6 +346,7 @@ class BlockQueue:
         claimed = [name for name in names if name in self._changes]
         free = [name for name in names if tries_free and name not in self._seen]
         if self.place.is_shared:  # of workers that all try the first one, all but one have lost a request's time
+            random.shuffle(claimed)
             near = free[: _SPREAD * len(self._changes) + 1]
             free[: len(near)] = random.sample(near, len(near))
         for name in filter(self._take, (*claimed, *free)):
