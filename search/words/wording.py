@@ -313,13 +313,17 @@ _SAID = (
     (r"^(?:(.+) un(?:selected|liked)|un(?:selected|liked) (.+)|un(star|bookmark|flag)\w+)$", r"\1\2\3 outline"),
     (r"^(?:unmuted (.+)|(.+) unmuted)$", r"\1\2 -off -mute -slash"),
     (r" (?:turned|switched) (on|off)$", r" \1"),
-    (r"^(.+ on)$", r"\1 -off"),
-    (r"^(closed .+|.+ closed)$", r"\1 -open"),
-    (r"^(disconnected .+|.+ disconnected)$", r"\1 -connected"),
     (r"^(?:unlocked (.+)|(.+) unlocked)$", r"\1\2 open"),
     (r"^(?:blank|empty) (page|file|document|paper)$", r"\1"),
 )
 """How people say what names say shorter, and how."""
+OPPOSITES = {
+    **{"on": ("off",), "off": ("on",), "open": ("closed",), "closed": ("open",), "online": ("offline",)},
+    **{"offline": ("online",), "connected": ("disconnected",), "disconnected": ("connected",)},
+    **{"enabled": ("disabled",), "disabled": ("enabled",), "checked": ("unchecked",), "unchecked": ("checked",)},
+    **{"selected": ("unselected", "unchecked"), "unselected": ("selected", "checked")},
+}
+"""States, and what is not meant where one is asked: vectors hardly tell them apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,9 +364,10 @@ def read_style(words: str, is_name: Callable[[str], bool], known: Collection[str
     """
     words = re.sub(_STYLED, lambda styled: _in_words(styled[1] or styled[2], known), words).strip() or words
     tokens = tokens_of(words)
+    at_end = _STYLES if _STYLES.issuperset(tokens[-2:-1]) else _STYLES - {"line"}  # a command line is no outline
     before, behind = (
         sum(1 for _ in takewhile(styles.__contains__, end[:_MOST_STYLES]))
-        for end, styles in ((tokens, _STYLES), (tokens[::-1], _STYLES - {"line"}))  # a command line is no outline
+        for end, styles in ((tokens, _STYLES), (tokens[::-1], at_end))
     )
     cuts = sorted(product(range(before + 1), range(behind + 1)), key=sum) if before + behind else ()
     for must_be_name, (start, end) in product((True, False), cuts):
@@ -468,10 +473,16 @@ def read_words(
         spelled=spelled,
         are_known=bool(drawn or synonyms) or any(map(speller.knows, without_stopwords(spelled or name).split())),
         parts=parts if len(parts) > 1 else (),
-        without=tuple(filter(None, map(read, phrase.without))),
+        without=tuple(filter(None, (*map(read, phrase.without), *_opposites(typed.split())))),
         drawn=drawn,
         synonyms=synonyms,
     )
+
+
+def _opposites(words: list[str]) -> list[str]:
+    """States that are not meant where the first or the last word is one: a "door open" is not closed."""
+    states = (words[0], words[-1]) if len(words) > 1 else ()
+    return [other for state in states for other in OPPOSITES.get(state, ()) if other not in words]
 
 
 def _without_filler(words: str, is_name: Callable[[str], bool]) -> str:
