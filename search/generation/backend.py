@@ -280,10 +280,6 @@ class IconTable(Table):
         """Ids of the icons whose names cover most, as `Lexicon.best_icons` orders them."""
 
     @abstractmethod
-    def bearers(self, lexicon: Lexicon) -> Ids:
-        """How many icons bear each name, by rows of the lexicon."""
-
-    @abstractmethod
     def sets_saying(self, lexicon: Lexicon, coverage: Floats, tags: Sequence[int]) -> Ids:
         """Codes of the sets with an icon whose name covers all words, or that states one of some tags."""
 

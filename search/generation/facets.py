@@ -99,10 +99,6 @@ class Facets(IconTable, Columns):
         """Ids of the icons whose names cover most."""
         return lexicon.best_icons(coverage, most=most)
 
-    def bearers(self, lexicon: Lexicon) -> Ids:
-        """How many icons bear each name."""
-        return np.diff(lexicon.icons.starts)
-
     def sets_saying(self, lexicon: Lexicon, coverage: Floats, tags: Sequence[int]) -> Ids:
         """Codes of the sets with an icon whose name covers all words, or that states one of some tags."""
         own = np.concatenate([lexicon.icons.of_many(np.flatnonzero(says_all(coverage))), *map(self.stating, tags)])

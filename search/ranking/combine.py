@@ -10,7 +10,7 @@ from indexer.merging.lexicon import says_all
 from indexer.merging.manifest import TEMPERATURE, Calibration, CurveBySize, sigmoid
 from search.ranking import weights
 from search.ranking.features import SIGNALS, Rows, rows_of
-from search.ranking.order import CALLED, NAMED, RELATED, STATED, usual_names
+from search.ranking.order import CALLED, NAMED, RELATED, STATED
 from search.ranking.retrieve import Question, Retrieved
 
 
@@ -78,7 +78,7 @@ def best_unseen(question: Question, found: Retrieved, *, stated: float) -> float
     row["look"] = found.looks.beyond if found.looks else 0
     row["words"] = found.words
     row["set"] = question.sets.evidence.max(initial=0)
-    row["usual"] = usual_names(question.opened).max(initial=0)
+    row["usual"] = question.opened.lexicon.usual.max(initial=0)
     return float(weigh(question, row, stated=stated)["score"][0])
 
 

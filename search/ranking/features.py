@@ -11,7 +11,7 @@ from indexer.merging.vector_index import Neighbours
 from search.generation.backend import VectorSearch, is_in
 from search.generation.opened import Opened
 from search.ranking import weights
-from search.ranking.order import CALLED, NAMED, RELATED, STATED, usual_names
+from search.ranking.order import CALLED, NAMED, RELATED, STATED
 from search.ranking.parsing import Avoided, ParsedQuery
 from search.ranking.retrieve import Question, Retrieved, tags_asked
 from search.words.wording import OPPOSITES
@@ -89,7 +89,7 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
     wording, known, names = parsed.wording, opened.facets.at(ids), opened.name_rows(ids)
     rows["words"] = fits[names]
     rows["set"] = question.sets.evidence[known["set"]]
-    rows["usual"] = usual_names(opened)[names]
+    rows["usual"] = opened.lexicon.usual[names]
     if len(parsed.drawn) and (found is None or found.is_first.any()):
         # Sets with an icon whose name or tag says all that is asked draw it so, whatever is customary.
         with_own = opened.facets.sets_saying(opened.lexicon, fits, tags_asked(opened, parsed))
@@ -139,8 +139,7 @@ def _synonyms(
 def _drawn(opened: Opened, parsed: ParsedQuery, rows: Rows, names: Ids) -> Floats:
     """Log-odds by which icons answer what is customarily drawn better than the words themselves."""
     found = _evidence(opened, parsed.wording.drawn, parsed.drawn, rows["icon"], names)
-    unit = np.float32(opened.manifest.calibration.unit)
-    own = rows["vectors"] / unit + np.float32(weights.WORDS) * rows["words"]
+    own = rows["vectors"] / np.float32(opened.manifest.calibration.unit) + np.float32(weights.WORDS) * rows["words"]
     costs = weights.DRAWN + weights.DRAWN_NEXT * np.arange(len(parsed.drawn), dtype=np.float32)
     return np.asarray(np.maximum((found + costs[:, None]).max(axis=0) - own, 0), np.float32)
 
@@ -161,8 +160,9 @@ def _tiers(question: Question, ids: Ids) -> Tiers:
 
 def _states(opened: Opened, words: str, ids: Ids) -> Mask:
     """Which icons say some words in their name, or are in that style."""
-    is_said = says_all(opened.lexicon.coverage(words)[opened.name_rows(ids)])
-    return is_said | opened.facets.in_style(ids, asked_style(words))
+    return np.logical_or(
+        says_all(opened.lexicon.coverage(words)[opened.name_rows(ids)]), opened.facets.in_style(ids, asked_style(words))
+    )
 
 
 def _left_out(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:

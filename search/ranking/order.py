@@ -62,18 +62,6 @@ def _own_priority(opened: Opened) -> SetPriority:
     return SetPriority(evidence.astype(np.float32), np.where(is_sample, OF_SAMPLES, OWN))
 
 
-def usual_names(opened: Opened) -> Floats:
-    """How usual each name is, (names,), in log-odds: of trash cans "trash". By how many icons bear it, 0 for the mean
-    icon.
-    """
-    return opened.facets.keep("usual names", lambda: _usual(opened.facets.bearers(opened.lexicon)))
-
-
-def _usual(n_bearers: Ids) -> Floats:
-    usual = np.log(np.maximum(1, n_bearers)) / max(1, np.log(n_bearers.max(initial=1)))
-    return np.asarray(usual - (n_bearers * usual).sum() / max(1, n_bearers.sum()), np.float32)
-
-
 def ranked(rows: "Rows") -> "Rows":
     """Rows best first: by tier, then by evidence; ties by id, so order is stable."""
     return rows.take(np.lexsort((rows["icon"], -rows["evidence"], rows["tier"])))

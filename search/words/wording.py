@@ -284,6 +284,12 @@ _FUNCTION = (
     "|means?|shows|says|represents|used)"
 )
 """Words that begin a sentence which asks for an icon, and those that follow before it says which."""
+OPPOSITES = {
+    **{"on": "off", "off": "on", "open": "closed", "closed": "open", "online": "offline", "offline": "online"},
+    **{"connected": "disconnected", "disconnected": "connected", "enabled": "disabled", "disabled": "enabled"},
+    **{"checked": "unchecked", "unchecked": "checked", "selected": "unchecked", "unselected": "checked"},
+}
+"""States, and what is not meant where one is asked: vectors hardly tell them apart."""
 _SAID = (
     (
         rf"^(?:(?:please|hi|hello),? )*(?:{_ASKING}(?: {_FUNCTION})+ (?!{_FUNCTION}$))?"
@@ -315,15 +321,9 @@ _SAID = (
     (r" (?:turned|switched) (on|off)$", r" \1"),
     (r"^(?:unlocked (.+)|(.+) unlocked)$", r"\1\2 open"),
     (r"^(?:blank|empty) (page|file|document|paper)$", r"\1"),
+    *((rf"^(?!.*\b{opposite}\b)(.+ {state}|{state} .+)$", rf"\1 -{opposite}") for state, opposite in OPPOSITES.items()),
 )
 """How people say what names say shorter, and how."""
-OPPOSITES = {
-    **{"on": ("off",), "off": ("on",), "open": ("closed",), "closed": ("open",), "online": ("offline",)},
-    **{"offline": ("online",), "connected": ("disconnected",), "disconnected": ("connected",)},
-    **{"enabled": ("disabled",), "disabled": ("enabled",), "checked": ("unchecked",), "unchecked": ("checked",)},
-    **{"selected": ("unselected", "unchecked"), "unselected": ("selected", "checked")},
-}
-"""States, and what is not meant where one is asked: vectors hardly tell them apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,16 +473,10 @@ def read_words(
         spelled=spelled,
         are_known=bool(drawn or synonyms) or any(map(speller.knows, without_stopwords(spelled or name).split())),
         parts=parts if len(parts) > 1 else (),
-        without=tuple(filter(None, (*map(read, phrase.without), *_opposites(typed.split())))),
+        without=tuple(filter(None, map(read, phrase.without))),
         drawn=drawn,
         synonyms=synonyms,
     )
-
-
-def _opposites(words: list[str]) -> list[str]:
-    """States that are not meant where the first or the last word is one: a "door open" is not closed."""
-    states = (words[0], words[-1]) if len(words) > 1 else ()
-    return [other for state in states for other in OPPOSITES.get(state, ()) if other not in words]
 
 
 def _without_filler(words: str, is_name: Callable[[str], bool]) -> str:

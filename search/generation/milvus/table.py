@@ -234,10 +234,6 @@ class MilvusTable(IconTable):
         places = np.argsort(names)[np.searchsorted(np.sort(names), self.at(ids)["name"])]
         return np.asarray(ids[np.lexsort((ids, places))][:most])
 
-    def bearers(self, lexicon: Lexicon) -> Ids:
-        """How many icons bear each name, as it was published."""
-        return self._n_icons
-
     def sets_saying(self, lexicon: Lexicon, coverage: Floats, tags: Sequence[int]) -> Ids:
         """Codes of the sets with an icon whose name covers all words, or that states one of some tags."""
         names = lexicon.name_ids[says_all(coverage)]
