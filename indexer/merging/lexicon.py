@@ -237,10 +237,10 @@ class Lexicon:
     @cached_property
     def usual(self) -> Floats:
         """How usual each name is, (names,), by how many icons bear it: 0 for that of the mean icon; the most usual one
-        is by 1 before one that a single icon bears.
+        is by 1 before one that a single icon bears, and by less where fewer than 20 bear it: two in one set are chance.
         """
         n_icons = np.diff(self.icons.starts)
-        usual = np.log(np.maximum(1, n_icons)) / max(1, np.log(n_icons.max(initial=1)))
+        usual = np.log(np.maximum(1, n_icons)) / np.log(n_icons.max(initial=20))
         return np.asarray(usual - (n_icons * usual).sum() / max(1, n_icons.sum()), np.float32)
 
     def place(self, term: str) -> int | None:
