@@ -241,7 +241,7 @@ class Lexicon:
         """
         n_icons = np.diff(self.icons.starts)
         usual = np.log(np.maximum(1, n_icons)) / np.log(n_icons.max(initial=20))
-        return np.asarray(usual - (n_icons * usual).sum() / max(1, n_icons.sum()), np.float32)
+        return np.asarray((usual - (n_icons * usual).sum() / max(1, n_icons.sum())).round(2), np.float32)
 
     def place(self, term: str) -> int | None:
         """Place of a stem, None where no name and no tag bears it."""
