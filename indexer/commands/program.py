@@ -10,7 +10,7 @@ from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import click
 
@@ -57,8 +57,7 @@ class LazyGroup(click.Group):
         """Import one."""
         if cmd_name not in self.modules:
             return super().get_command(ctx, cmd_name)
-        command: click.Command = getattr(import_module(self.modules[cmd_name]), cmd_name)
-        return command
+        return cast(click.Command, getattr(import_module(self.modules[cmd_name]), cmd_name))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find a command; one that was renamed is answered with its new name, a slip with what was meant."""

@@ -134,7 +134,7 @@ class Lexicon:
     name_ids: Ids
     """Ascending."""
     icons: Lists
-    """Ids of the icons of each row."""
+    """Ids of the icons of each row; what a server answers with knows how many there are alone."""
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, icons: Iterable[tuple[int, int]]) -> Self:
@@ -235,6 +235,15 @@ class Lexicon:
     def _lengths(self) -> Ids:
         return np.bincount(self.names.values, minlength=len(self.name_ids)).clip(max=_LONGEST_NAME)
 
+    @cached_property
+    def usual(self) -> Floats:
+        """How usual each name is, (names,), by how many icons bear it: 0 for that of the mean icon; the most usual one
+        is by 1 before one that a single icon bears, and by less where fewer than 20 bear it: two in one set are chance.
+        """
+        n_icons = np.diff(self.icons.starts)
+        usual = np.log(np.maximum(1, n_icons)) / np.log(n_icons.max(initial=20))
+        return np.asarray((usual - (n_icons * usual).sum() / max(1, n_icons.sum())).round(2), np.float32)
+
     def place(self, term: str) -> int | None:
         """Place of a stem, None where no name and no tag bears it."""
         spelled = as_term(term)
@@ -294,9 +303,12 @@ def _weights(borne: Lists, tagged: Lists, n_names: int) -> NDArray[np.float32]:
 
 
 def _check(lists: Lists, n: int | None) -> None:
-    """Refuse lists that do not follow each other, or hold a row beyond `n`: they would take any amount of memory."""
+    """Refuse lists that do not follow each other, or hold a row beyond `n`: they would take any amount of memory.
+
+    They may have lengths alone.
+    """
     starts, values = lists.starts, lists.values
-    if starts[0] != 0 or starts[-1] != len(values) or (np.diff(starts) < 0).any():
+    if starts[0] != 0 or len(values) not in (0, starts[-1]) or (np.diff(starts) < 0).any():
         raise ValueError("its lists do not follow each other")
     if n is not None and len(values) and not 0 <= int(values.min()) <= int(values.max()) < n:
         raise ValueError("a list holds a row that is none")

@@ -386,8 +386,7 @@ def _browse(opened: Opened, prefer: tuple[str, ...], filters: Filters, window: W
 
 def _remembered(opened: Opened, name: str, make: Callable[..., object], *, most: int = 8) -> Callable[..., object]:
     """The last answers of a function of this generation: who turns pages asks for the same one again."""
-    kept: Callable[..., object] = opened.facets.keep(name, lambda: lru_cache(maxsize=most)(partial(make, opened)))
-    return kept
+    return cast(Callable[..., object], opened.facets.keep(name, lambda: lru_cache(maxsize=most)(partial(make, opened))))
 
 
 def _arrange(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Arranged:

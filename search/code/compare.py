@@ -129,8 +129,8 @@ class Target:
     def spoken(self, names: Sequence[str]) -> Iterator[Floats]:
         """Evidence of names as queries, (n targets,) each, in log-odds."""
         for some in in_chunks(names, _ROWS_AT_ONCE):
-            vectors = self._opened.encoder.encode_many_words(list(some))
-            asked = [parse_query(self._opened, name, vector=vector) for name, vector in zip(some, vectors, strict=True)]
+            self._opened.encoder.encode_many_words(list(some))  # in one go: it remembers them
+            asked = [parse_query(self._opened, name) for name in some]
             # One product: on a busy machine the threads of a small one wait for each other longer than they compute.
             cosines = np.stack([one.vector for one in asked]) @ self.side.fused.T
             for one, of_one in zip(asked, cosines, strict=True):

@@ -165,8 +165,7 @@ def _background(ground: Colour, side: int, random: np.random.Generator) -> Layer
         share = (across > offset).astype(np.float64)
     else:
         share = random.normal(0.5, 0.35, (side, side))
-    layer: Layer = ground + share[..., None] * shift
-    return layer
+    return np.asarray(ground + share[..., None] * shift)
 
 
 def _lay_neighbours(

@@ -28,8 +28,9 @@ from search.words.wording import Speller
 if TYPE_CHECKING:
     from indexer.screens.files import UsageGeneration
 
-N_KEPT = 64
-"""Vectors; a query has one for its words, one for its picture, and one for each thing that it steers away from."""
+N_KEPT = 512
+"""Vectors; a query has one for its words, one for its picture, and one for each thing that it steers away from. Names
+that are mapped to another set are encoded 128 at once."""
 
 
 class RememberingEncoder(QueryEncoder):

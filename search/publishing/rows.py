@@ -5,7 +5,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -215,8 +215,7 @@ def write_files(generation: Generation, facts: Facts, folder: Path) -> list[Path
     but names, their words and labels.
     """
     lexicon = Lexicon.open(generation.lexicon)
-    none = Lists(np.zeros(len(lexicon.name_ids) + 1, np.int64), np.empty(0, np.int64))
-    nameless = Lexicon(lexicon.terms, lexicon.weights, lexicon.names, lexicon.tagged, lexicon.name_ids, none)
+    nameless = replace(lexicon, icons=Lists(lexicon.icons.starts, np.empty(0, np.int64)))
     nameless.save(folder / generation.lexicon.name)
     np.save(folder / "bearers.npy", np.diff(lexicon.icons.starts).astype(np.int64))
     _write_catalog(generation.catalog, folder / generation.catalog.name)

@@ -68,7 +68,7 @@ def weigh_looks(rows: Rows, curves: CurveBySize, *, n_among: int | None) -> Rows
 def best_unseen(question: Question, found: Retrieved, *, stated: float) -> float:
     """The score of an icon as good as one can be that was not found, as far as the vectors are exact; 0: none is left.
 
-    It is as near as the last one, its name fits as well as one may, and its set stands first.
+    It is as near as the last one, its name fits as well as one may and is the most usual, and its set stands first.
     """
     nears = [near.beyond for near in (found.cosines, found.looks) if near]
     if question.keywords is not None or not np.isfinite(nears).all():  # what one of both has not found the other has
@@ -78,6 +78,7 @@ def best_unseen(question: Question, found: Retrieved, *, stated: float) -> float
     row["look"] = found.looks.beyond if found.looks else 0
     row["words"] = found.words
     row["set"] = question.sets.evidence.max(initial=0)
+    row["usual"] = question.opened.lexicon.usual.max(initial=0)
     return float(weigh(question, row, stated=stated)["score"][0])
 
 

@@ -3,24 +3,25 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Tiers
+from indexer.arrays import Floats, Ids, Mask, Tiers
 from indexer.languages.words import CERTAIN, asked_style, normalise
 from indexer.merging.facets import NO_STYLE
 from indexer.merging.lexicon import says_all
 from indexer.merging.vector_index import Neighbours
 from search.generation.backend import VectorSearch, is_in
 from search.generation.opened import Opened
-from search.query import refuse_late
 from search.ranking import weights
 from search.ranking.order import CALLED, NAMED, RELATED, STATED
 from search.ranking.parsing import Avoided, ParsedQuery
 from search.ranking.retrieve import Question, Retrieved, tags_asked
+from search.words.wording import OPPOSITES
 
 SIGNALS = {
     "words": weights.WORDS,
     "drawn": 1.0,
     "synonyms": 1.0,
     "set": 1.0,
+    "usual": 1.0,
     "set first": weights.SETS_FIRST,
     "plain": weights.PLAIN,
     "style": weights.STYLE,
@@ -43,8 +44,8 @@ ROW = np.dtype(
 (`combine.weigh`): a similarity for people, evidence to rank by, a score, and how sure people may be."""
 Rows = NDArray[np.void]
 """Chosen by `take` and `compress`: an index copies them field by field, which takes ten times as long."""
-_STYLES = CERTAIN | {"fill", "solid"}
-"""Words that mean a style and no thing, of which a vector says nothing: most stars are near "filled"."""
+_STYLES = CERTAIN | OPPOSITES.keys() | {"fill", "solid"}
+"""Words that mean a style or a state and no thing, of which a vector says nothing: most stars are near "filled"."""
 _USUAL = 64
 """Candidates, about, that say how much like the query pictures usually are."""
 _AT_ONCE = 8_192
@@ -88,6 +89,7 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
     wording, known, names = parsed.wording, opened.facets.at(ids), opened.name_rows(ids)
     rows["words"] = fits[names]
     rows["set"] = question.sets.evidence[known["set"]]
+    rows["usual"] = opened.lexicon.usual[names]
     if len(parsed.drawn) and (found is None or found.is_first.any()):
         # Sets with an icon whose name or tag says all that is asked draw it so, whatever is customary.
         with_own = opened.facets.sets_saying(opened.lexicon, fits, tags_asked(opened, parsed))
@@ -137,8 +139,7 @@ def _synonyms(
 def _drawn(opened: Opened, parsed: ParsedQuery, rows: Rows, names: Ids) -> Floats:
     """Log-odds by which icons answer what is customarily drawn better than the words themselves."""
     found = _evidence(opened, parsed.wording.drawn, parsed.drawn, rows["icon"], names)
-    unit = np.float32(opened.manifest.calibration.unit)
-    own = rows["vectors"] / unit + np.float32(weights.WORDS) * rows["words"]
+    own = rows["vectors"] / np.float32(opened.manifest.calibration.unit) + np.float32(weights.WORDS) * rows["words"]
     costs = weights.DRAWN + weights.DRAWN_NEXT * np.arange(len(parsed.drawn), dtype=np.float32)
     return np.asarray(np.maximum((found + costs[:, None]).max(axis=0) - own, 0), np.float32)
 
@@ -153,22 +154,26 @@ def _tiers(question: Question, ids: Ids) -> Tiers:
         if len(direct):
             tiers[is_in(np.sort(direct), ids)] = tier
     for words in question.avoided.words:
-        tiers[opened.facets.in_style(ids, asked_style(words))] = RELATED
-        tiers[says_all(opened.lexicon.coverage(words)[opened.name_rows(ids)])] = RELATED
+        tiers[_states(opened, words, ids)] = RELATED
     return tiers
 
 
+def _states(opened: Opened, words: str, ids: Ids) -> Mask:
+    """Which icons say some words in their name, or are in that style."""
+    return np.logical_or(
+        says_all(opened.lexicon.coverage(words)[opened.name_rows(ids)]), opened.facets.in_style(ids, asked_style(words))
+    )
+
+
 def _left_out(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
-    """How much icons are what is to be left out, 0 to 1: by how good a hit of it each is, or by its style."""
+    """How much icons are what is to be left out, 0 to 1: by how far each is a good hit of it, by its name or style."""
     most = np.zeros(len(ids), np.float32)
-    if not len(ids):
-        return most
     evidence = _evidence(opened, avoided.words, avoided.vectors, ids, opened.name_rows(ids))
     for words, of_words in zip(avoided.words, evidence, strict=True):
-        refuse_late()
         if not _STYLES.issuperset(words.split()):
-            most = np.maximum(most, opened.manifest.calibration.words.scores(of_words))
-        most = np.maximum(most, opened.facets.in_style(ids, asked_style(words)))
+            scores = opened.manifest.calibration.words.scores(of_words)
+            most = np.maximum(most, (scores - weights.GOOD_SCORE) / (1 - weights.GOOD_SCORE))
+        most[_states(opened, words, ids)] = 1
     return most
 
 

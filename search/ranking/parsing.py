@@ -50,14 +50,8 @@ _LEAVING_OUT = re.compile(rf"(?<=\s)(without|not|{'|'.join(WITHOUT)})(?=\s)(?! s
 NOTHING = Avoided((), np.empty((0, 0), np.float32))
 
 
-def parse_query(
-    opened: Opened,
-    text: str,
-    *,
-    languages: Sequence[str] = (),
-    vector: Floats | None = None,
-) -> ParsedQuery:
-    """Read the words of a query; `vector` is that of the whole text where it is known already.
+def parse_query(opened: Opened, text: str, *, languages: Sequence[str] = ()) -> ParsedQuery:
+    """Read the words of a query.
 
     Raises:
         IconsError: there are none.
@@ -72,13 +66,10 @@ def parse_query(
     if said != text:
         wording = replace(wording, spellings=(normalise(text), *wording.spellings))
     meant = _meant(wording, reading, text)
-    if vector is not None and [*meant] == [normalise(text)]:
-        parts, drawn = encode(opened, wording.parts), encode(opened, wording.drawn)
-    else:  # all in one go
-        vectors = encode(opened, (*meant, *wording.parts, *wording.drawn))
-        own, parts, drawn = np.split(vectors, np.cumsum([len(meant), len(wording.parts)]))
-        middle = np.array([*meant.values()], np.float32) @ own
-        vector = np.asarray(middle / np.linalg.norm(middle), np.float32)
+    vectors = encode(opened, (*meant, *wording.parts, *wording.drawn))  # all in one go
+    own, parts, drawn = np.split(vectors, np.cumsum([len(meant), len(wording.parts)]))
+    middle = np.array([*meant.values()], np.float32) @ own
+    vector = np.asarray(middle / np.linalg.norm(middle), np.float32)
     return ParsedQuery(wording, code, vector, parts, drawn, reading)
 
 

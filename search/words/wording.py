@@ -289,6 +289,12 @@ _FUNCTION = (
     "|means?|shows|says|represents|used)"
 )
 """Words that begin a sentence which asks for an icon, and those that follow before it says which."""
+OPPOSITES = {
+    **{"on": "off", "off": "on", "open": "closed", "closed": "open", "online": "offline", "offline": "online"},
+    **{"connected": "disconnected", "disconnected": "connected", "enabled": "disabled", "disabled": "enabled"},
+    **{"checked": "unchecked", "unchecked": "checked", "selected": "unchecked", "unselected": "checked"},
+}
+"""States, and what is not meant where one is asked: vectors hardly tell them apart."""
 _SAID = (
     (
         rf"^(?:(?:please|hi|hello),? )*(?:{_ASKING}(?: {_FUNCTION})+ (?!{_FUNCTION}$))?"
@@ -318,11 +324,9 @@ _SAID = (
     (r"^(?:(.+) un(?:selected|liked)|un(?:selected|liked) (.+)|un(star|bookmark|flag)\w+)$", r"\1\2\3 outline"),
     (r"^(?:unmuted (.+)|(.+) unmuted)$", r"\1\2 -off -mute -slash"),
     (r" (?:turned|switched) (on|off)$", r" \1"),
-    (r"^(.+ on)$", r"\1 -off"),
-    (r"^(closed .+|.+ closed)$", r"\1 -open"),
-    (r"^(disconnected .+|.+ disconnected)$", r"\1 -connected"),
     (r"^(?:unlocked (.+)|(.+) unlocked)$", r"\1\2 open"),
     (r"^(?:blank|empty) (page|file|document|paper)$", r"\1"),
+    *((rf"^(?!.*\b{opposite}\b)(.+ {state}|{state} .+)$", rf"\1 -{opposite}") for state, opposite in OPPOSITES.items()),
 )
 """How people say what names say shorter, and how."""
 
@@ -365,9 +369,10 @@ def read_style(words: str, is_name: Callable[[str], bool], known: Collection[str
     """
     words = re.sub(_STYLED, lambda styled: _in_words(styled[1] or styled[2], known), words).strip() or words
     tokens = tokens_of(words)
+    at_end = _STYLES if _STYLES.issuperset(tokens[-2:-1]) else _STYLES - {"line"}  # a command line is no outline
     before, behind = (
         sum(1 for _ in takewhile(styles.__contains__, end[:_MOST_STYLES]))
-        for end, styles in ((tokens, _STYLES), (tokens[::-1], _STYLES - {"line"}))  # a command line is no outline
+        for end, styles in ((tokens, _STYLES), (tokens[::-1], at_end))
     )
     cuts = sorted(product(range(before + 1), range(behind + 1)), key=sum) if before + behind else ()
     for must_be_name, (start, end) in product((True, False), cuts):

@@ -46,6 +46,11 @@ def test_coverage_is_the_weight_of_the_words_that_a_name_bears_or_is_told(lexico
     )
 
 
+def test_a_name_is_as_usual_as_many_icons_bear_it() -> None:
+    lexicon = Lexicon.of_keywords(NAMES, [(3, 100 + n) for n in range(19)] + ICONS)
+    assert lexicon.usual - lexicon.usual[1] == pytest.approx([1, 0, 0, 0])
+
+
 def test_function_words_count_where_there_are_no_others(lexicon: Lexicon) -> None:
     assert lexicon.coverage("an arrow of the left").tolist() == lexicon.coverage("arrow left").tolist()
     assert lexicon.coverage("of the").tolist() == [0, 0, 0, 0]
