@@ -195,6 +195,7 @@ class Rows:
 def send(connection: Connection, collection: str, rows: Rows, show: Callable[[int], None], *, is_new: bool) -> Sent:
     """Make a collection hold some rows and no others; one that `is_new` was made a moment ago."""
     ids, first, sent = rows.ids, 0, Sent()
+    kind = np.float16 if kind_of(connection, collection).is_half else np.float32
     is_empty = is_new or connection.count(collection, consistency_level="Strong", seconds=SECONDS) == 0
     for start in range(0, len(ids), ROWS_AT_ONCE):
         batch = rows.at(ids[start : start + ROWS_AT_ONCE])
@@ -203,30 +204,24 @@ def send(connection: Connection, collection: str, rows: Rows, show: Callable[[in
         there: list[Row] = []
         if not is_empty:
             there = connection.query_all(collection, "", (DIGEST,), first, last, consistency_level="Strong")
-        _send_batch(connection, collection, batch, {row["id"]: row[DIGEST] for row in there}, rows, sent)
+        held = {row["id"]: row[DIGEST] for row in there}
+        new = [row for row in batch if row["id"] not in held]
+        changed = [row for row in batch if held.get(row["id"], row[DIGEST]) != row[DIGEST]]
+        gone = sorted(held.keys() - {row["id"] for row in batch})
+        # A row that is inserted twice is there twice: it is inserted where a strong read has just not found it.
+        for what, some in (("insert", new), ("upsert", changed)):
+            if some:
+                rows.complete(some)
+                as_taken = [{**row, VECTOR: np.asarray(row[VECTOR], kind)} for row in some]
+                connection.call(what, collection, as_taken, seconds=SECONDS, tries=1)
+        if gone:
+            connection.call("delete", collection, filter=among("id", gone), seconds=SECONDS)
+        sent.sent += len(new) + len(changed)
+        sent.deleted += len(gone)
+        sent.kept += len(batch) - len(new) - len(changed)
         first = last + 1
         show(done)
     return sent
-
-
-def _send_batch(
-    connection: Connection, collection: str, batch: Sequence[Row], held: dict[int, int], expected: Rows, sent: Sent
-) -> None:
-    new = [row for row in batch if row["id"] not in held]
-    changed = [row for row in batch if held.get(row["id"], row[DIGEST]) != row[DIGEST]]
-    gone = sorted(held.keys() - {row["id"] for row in batch})
-    # A row that is inserted twice is there twice: it is inserted where a strong read has just not found it.
-    kind = np.float16 if kind_of(connection, collection).is_half else np.float32
-    for what, rows in (("insert", new), ("upsert", changed)):
-        if rows:
-            expected.complete(rows)
-            as_taken = [{**row, VECTOR: np.asarray(row[VECTOR], kind)} for row in rows]
-            connection.call(what, collection, as_taken, seconds=SECONDS, tries=1)
-    if gone:
-        connection.call("delete", collection, filter=among("id", gone), seconds=SECONDS)
-    sent.sent += len(new) + len(changed)
-    sent.deleted += len(gone)
-    sent.kept += len(batch) - len(new) - len(changed)
 
 
 def send_files(connection: Connection, names: Names, paths: Iterable[Path], progress: Progress) -> dict[str, FileFacts]:

@@ -272,6 +272,9 @@ class _Publication:
                 self._connection.load(collection, replicas=replicas)
             sent = send(self._connection, collection, rows, partial(show, collection), is_new=is_new)
             self._connection.call("flush", collection, seconds=600.0)
+            # A segment that is merged needs another graph. No rows come to a new collection until it is renewed.
+            merging = {"collection.autocompaction.enabled": "false" if is_new else "true"}
+            self._connection.call("alter_collection_properties", collection, merging, seconds=SECONDS)
             index_rows(self._connection, collection, n=len(rows.ids))
             return sent
 
