@@ -11,12 +11,9 @@ collections are renamed, and only rows that differ are sent.
 
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, astuple, dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
-from threading import Event
 
 import numpy as np
 
@@ -251,42 +248,31 @@ class _Publication:
         return all(is_as_made(self._connection, one, dim=manifest.dim) for one in self._names.of(number))
 
     def _send(self, made: GenerationRows, *, replicas: int) -> Sent:
-        """Send all rows; `replicas` times query nodes hold those that a renewed collection has."""
-        over = Event()
-        both = {
-            self._icons: Rows(made.icon_ids, made.icons_at),
-            self._pictures: Rows(made.picture_ids, made.pictures_at, made.add_pictures),
-        }
-        done, n_rows = dict.fromkeys(both, 0), sum(len(rows.ids) for rows in both.values())
+        """Send all rows, icons first: the server makes their graph while pictures go.
 
-        def show(collection: str, n_done: int) -> None:
-            if over.is_set():
-                raise LibraryError("the other collection could not be sent")
-            done[collection] = n_done
-            self._progress("Sending icons and pictures", sum(done.values()), n_rows)
-
-        def fill(collection: str) -> Sent:
-            rows, is_new = both[collection], collection in self._new
+        Query nodes hold the rows that a renewed collection has `replicas` times.
+        """
+        kind = np.float16 if kind_of(self._connection, self._icons).is_half else np.float32
+        icons = Rows(made.icon_ids, made.icons_at, kind)
+        pictures = Rows(made.picture_ids, made.pictures_at, kind, made.add_pictures)
+        found, n_done, n_rows = [Sent()], 0, len(icons.ids) + len(pictures.ids)
+        for collection, rows in ((self._icons, icons), (self._pictures, pictures)):
+            is_new = collection in self._new
             if not is_new:  # it is asked which rows it holds
                 index_rows(self._connection, collection, n=len(rows.ids))
                 self._connection.load(collection, replicas=replicas)
-            sent = send(self._connection, collection, rows, partial(show, collection), is_new=is_new)
+            for sent in send(self._connection, collection, rows, is_new=is_new):
+                found.append(sent)
+                n_done += sent.sent + sent.kept
+                self._progress("Sending icons and pictures", n_done, n_rows)
             self._connection.call("flush", collection, seconds=600.0)
             # A segment that is merged needs another graph. No rows come to a new collection until it is renewed.
             merging = {"collection.autocompaction.enabled": "false" if is_new else "true"}
             self._connection.call("alter_collection_properties", collection, merging, seconds=SECONDS)
             index_rows(self._connection, collection, n=len(rows.ids))
-            return sent
-
-        with ThreadPoolExecutor(len(both), "sending") as beside:  # one is made and packed while the other is taken in
-            try:
-                found = [astuple(one) for one in beside.map(fill, both)]
-            except BaseException:
-                over.set()
-                raise
-        sent = Sent(*map(sum, zip(*found, strict=True)))
-        sent.unread = made.n_unread
-        return sent
+        whole = Sent(*map(sum, zip(*map(astuple, found), strict=True)))
+        whole.unread = len(made.unread)
+        return whole
 
     def _wait(self, before: int | None, *, replicas: int) -> None:
         """Wait until both collections are indexed and answer with all rows."""
