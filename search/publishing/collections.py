@@ -40,8 +40,8 @@ SECONDS = 60.0
 """For one batch."""
 ROWS_AT_ONCE = 2_000
 """Rows that are made, compared and sent together: 4 MB with their vectors."""
-_BATCHES_AT_ONCE = 2
-"""One is made and packed while the other is taken in."""
+_BATCHES_AT_ONCE = 4
+"""Some are made and packed while others are taken in."""
 PIECE_BYTES = MOST_BYTES // 4 * 3
 """Of what is compressed, which base64 makes a third longer."""
 _PIECES_AT_ONCE = 64

@@ -60,27 +60,23 @@ _STEP = 0.25
 """How far a query lies from the vector that it is made of: questions are near to icons, not equal to them."""
 
 
-def verify_recall(opened: Opened, connection: Connection, collections: tuple[str, str]) -> float:
-    """Ask both collections, and hold their answers against exact ones; warms them, too. Returns the least recall@10.
+def verify_recall(connection: Connection, collection: str, own: FaissVectors) -> float:
+    """Ask a collection, and hold its answers against exact ones; warms it, too. Returns recall@10.
 
     Raises:
-        LibraryError: they find too little of what exact search finds.
+        LibraryError: it finds too little of what exact search finds.
     """
-    least = 1.0
-    for collection, own in zip(collections, (opened.icons, opened.pictures), strict=True):
-        assert isinstance(own, FaissVectors)
-        asked = MilvusVectors(connection, collection, len(own), kind=kind_of(connection, collection))
-        asked.seconds = _SECONDS
-        k, shares, queries = min(K, len(own)), [], _queries(own)
-        for query, found in zip(queries, asked.search_many(queries, k=k), strict=True):
-            shares.append(share_right(found, float(np.partition(own.index.everything(query).scores, -k)[-k]), k=k))
-        recall = float(np.mean(shares))
-        if recall < LEAST_RECALL:
-            raise LibraryError(
-                f'"{collection}" finds {recall:.3f} of what exact search finds; what answered before answers on'
-            )
-        least = min(least, recall)
-    return round(least, 4)
+    asked = MilvusVectors(connection, collection, len(own), kind=kind_of(connection, collection))
+    asked.seconds = _SECONDS
+    k, shares, queries = min(K, len(own)), [], _queries(own)
+    for query, found in zip(queries, asked.search_many(queries, k=k), strict=True):
+        shares.append(share_right(found, float(np.partition(own.index.everything(query).scores, -k)[-k]), k=k))
+    recall = float(np.mean(shares))
+    if recall < LEAST_RECALL:
+        raise LibraryError(
+            f'"{collection}" finds {recall:.3f} of what exact search finds; what answered before answers on'
+        )
+    return round(recall, 4)
 
 
 def _queries(own: FaissVectors) -> Floats:
@@ -195,8 +191,7 @@ class _Publication:
         made = GenerationRows(self._opened, self._facets, sends_pictures=sends_pictures)
         sent = self._send(made, replicas=replicas)
         files = self._send_files()  # while the server indexes
-        self._wait(before, replicas=replicas)
-        recall = verify_recall(self._opened, self._connection, (self._icons, self._pictures))
+        recall = self._wait(before, replicas=replicas)
         self._send_manifest(files, sends_pictures=sends_pictures)
         if before != self._number:
             what = "create_alias" if before is None else "alter_alias"
@@ -274,15 +269,19 @@ class _Publication:
         whole.unread = len(made.unread)
         return whole
 
-    def _wait(self, before: int | None, *, replicas: int) -> None:
-        """Wait until both collections are indexed and answer with all rows."""
-        manifest = self._opened.manifest
-        for collection, n in ((self._icons, manifest.icons.n), (self._pictures, manifest.pictures.n)):
+    def _wait(self, before: int | None, *, replicas: int) -> float:
+        """Wait until both collections are indexed and answer with all rows; returns the least recall@10."""
+        recalls = []
+        for collection, own in ((self._icons, self._opened.icons), (self._pictures, self._opened.pictures)):
+            assert isinstance(own, FaissVectors)
+            n = len(own)
             n_found = wait_until_indexed(self._connection, collection, n=n, replicas=replicas, progress=self._progress)
             if n_found != n:  # a request that the client repeats by itself inserts rows twice
                 if before != self._number:
                     self._connection.call("drop_collection", collection, seconds=SECONDS)
                 raise LibraryError(f'"{collection}" holds {n_found:,} rows, {n:,} were sent; publish again')
+            recalls.append(verify_recall(self._connection, collection, own))
+        return min(recalls)
 
     def _send_files(self) -> dict[str, dict[str, FileFacts]]:
         """Send the files of the generation and of its encoder; returns what a manifest says of each."""
@@ -311,7 +310,6 @@ class _Publication:
         )
         row = {"id": manifest_key(self._number), "content": published.to_json(), VECTOR: [0.0, 0.0]}
         self._connection.call("upsert", names.files, [row], seconds=SECONDS)
-        self._connection.call("flush", names.files, seconds=600.0)
 
     def _clean(self, before: int | None) -> None:
         """Remove what nobody points at: collections of other generations, and pieces of files of these."""
