@@ -160,13 +160,8 @@ def test_a_publication_that_ends_half_way_leaves_the_old_answers_and_goes_on(
     server = Published(LibraryElsewhere(place))
     assert held_numbers(server.connection, server.names) == {summary.generation, summary.generation - 1}
     for number, merged in ((summary.generation - 1, "false"), (summary.generation, "true")):  # new, and renewed
-        for collection in server.names.of(number):
-            assert (
-                server.connection.call("describe_collection", collection)["properties"][
-                    "collection.autocompaction.enabled"
-                ]
-                == merged
-            )
+        described = [server.connection.call("describe_collection", one) for one in server.names.of(number)]
+        assert {one["properties"]["collection.autocompaction.enabled"] for one in described} == {merged}
     assert examine(drawn.library, place, sample=50).is_sound
 
 
