@@ -99,6 +99,11 @@ class UnreachableError(LibraryError):
     """A server that holds a library and does not answer."""
 
 
+def first_line(error: BaseException) -> str:
+    """What an error says, in a line; its class where it says nothing."""
+    return next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+
+
 @contextmanager
 def explain_unreadable(
     what: object,

@@ -18,13 +18,13 @@ from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import move as move_source
 from indexer.catalog.scan import scan as scan_sources
-from indexer.embedding.exporting import carrying, export_missing, open_encoder
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions, choice_in_use, prepare
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.embedding.sharing import Collected, OwnRuns
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import Devices, Machine, choose_sooner, operations, parse_devices
+from indexer.encoders.library_encoder import carrying, export_missing, open_encoder
 from indexer.errors import DeviceError, LibraryError, SourceError
 from indexer.languages.letters import AUTO
 from indexer.library.bundled import bundled

@@ -25,7 +25,7 @@ import psutil
 
 from indexer import errors
 from indexer.encoders.devices import MASK, Device, Devices, see_own_gpu, use_device
-from indexer.errors import EmbedError, IconsError
+from indexer.errors import EmbedError, IconsError, first_line
 from indexer.languages.words import printable
 from indexer.process import cores_of_rank, end_at_once, end_with_starter, named_as_starter
 
@@ -142,8 +142,9 @@ def total_over_ranks(rank: Rank, count: int) -> int:
         dist.all_reduce(total)
         return int(total.item())
     except RuntimeError as error:  # torch has no class for a rank that is not there
-        cause = next(iter(str(error).splitlines()), type(error).__name__)
-        raise EmbedError(f'the other ranks can\'t be reached; one that has ended says why ("{cause}")') from error
+        raise EmbedError(
+            f'the other ranks can\'t be reached; one that has ended says why ("{first_line(error)}")'
+        ) from error
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.devices import use_device
 from indexer.encoders.graphs import MANY, find_device, load_encoder
 from indexer.encoders.torch_encoder import Encoder, capture
-from indexer.errors import DeviceError
+from indexer.errors import DeviceError, first_line
 from indexer.library.durable import write_file
 from indexer.reports.terminal import span
 
@@ -195,7 +195,7 @@ class CudaDevice(QueuedDevice):
             if not all(_agree(self.enqueue(noise)(), expected) for _ in places):
                 reason = "its vectors differ from those of the pass that was captured"
         except (DeviceError, RuntimeError) as error:  # whatever in a model can't be captured, or passed before it
-            reason = str(error).partition("\n")[0] or type(error).__name__
+            reason = first_line(error)
         if reason is not None:
             for place in self._places:
                 place.graph = None

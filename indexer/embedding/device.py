@@ -108,20 +108,6 @@ def configure_ring(pool: RenderPool, *, n_under_way: int, n_chunks: int) -> None
     pool.keep_to(n_chunks * -(-(pool.held + pool.ahead) // n_chunks), at_once=n_chunks)
 
 
-def encode_within_memory(encoder: LoadedEncoder, pixels: Pixels, *, device: str) -> Halves:
-    """Encode a batch, in halves of halves where it has no room. Raises EmbedError where not even one picture fits."""
-    try:
-        return encoder.encode_images(pixels)
-    except encoder.out_of_memory:
-        if len(pixels) == 1:
-            raise no_room(device, "one picture") from None
-    # Outside the handler, so that the failed batch's tensors are free.
-    encoder.make_room()
-    middle = len(pixels) // 2
-    halves = (pixels[:middle], pixels[middle:])
-    return np.concatenate([encode_within_memory(encoder, half, device=device) for half in halves])
-
-
 def no_room(device: str, what: str) -> NoRoomError:
     """Name what a device has no room for."""
     return NoRoomError(f'device "{device}" has no room for {what}; free its memory, or use --devices cpu')
@@ -241,11 +227,20 @@ class CpuDevice(Device):
 
     def begin(self, batch: Batch) -> Collect:
         """Hand a batch to a lane."""
-        return self._threads.submit(self._encode, batch).result
-
-    def _encode(self, batch: Batch) -> Halves:
         n = len(batch.pixels)
-        return encode_within_memory(self.encoder, batch.filled[: max(n, _LEAST_AT_ONCE)], device=self.name)[:n]
+        vectors = self._threads.submit(self._encode, batch.filled[: max(n, _LEAST_AT_ONCE)])
+        return lambda: vectors.result()[:n]
+
+    def _encode(self, pixels: Pixels) -> Halves:
+        """Encode pictures, in halves of halves where they have no room."""
+        try:
+            return self.encoder.encode_images(pixels)
+        except self.encoder.out_of_memory:
+            if len(pixels) == 1:
+                raise no_room(self.name, "one picture") from None
+        # Outside the handler, so that the failed batch's tensors are free.
+        self.encoder.make_room()
+        return np.concatenate([self._encode(half) for half in np.array_split(pixels, 2)])
 
 
 SMALLEST = 64

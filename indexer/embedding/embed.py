@@ -76,6 +76,7 @@ def do(place: PlanStore, worker: Worker) -> None:
             raise EmbedError(OVER)
         if n_left := total_over_ranks(rank, len([*place.missing()])):
             raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
+        place.part.clear("blocks/")  # as many files as there were blocks, which nobody reads any more
 
 
 def embed_here(

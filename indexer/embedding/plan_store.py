@@ -165,9 +165,8 @@ class ObjectPlanStore(PlanStore):
 
     store: RetryingStore
 
-    def __init__(self, store: RetryingStore, plan: Plan, version: str = "") -> None:
-        """`version` is that of the plan's object."""
-        self.version, part = version, store.part(f"{plan.run}/")
+    def __init__(self, store: RetryingStore, plan: Plan) -> None:
+        part = store.part(f"{plan.run}/")
         super().__init__(plan, store=store, part=part, shards=part.part("shards/"))
 
     def choose(self) -> ModelChoice:
@@ -205,7 +204,7 @@ def read_plan(store: Store) -> tuple[Plan, str] | None:
 def find_work(store: RetryingStore) -> ObjectPlanStore | None:
     """The run that is under way in a store. Raises EmbedError where this program can't read its plan."""
     found = read_plan(store)
-    return ObjectPlanStore(store, *found) if found else None
+    return ObjectPlanStore(store, found[0]) if found else None
 
 
 def open_work(store: RetryingStore) -> ObjectPlanStore:
@@ -297,7 +296,7 @@ class BlockQueue:
     def __init__(self, place: PlanStore, worker: str, *, beside: Callable[[], None] = lambda: None) -> None:
         self.place, self.worker, self._store = place, worker, place.run.store
         self.lease_seconds = place.run.lease_seconds
-        self._steps = (self._renew, self._look, beside)
+        self._steps = (self._look, self._renew, beside)
         self.leases: dict[str, Lease] = {}
         """By block that this worker has claimed and not done."""
         self._changes: dict[str, tuple[str, float]] = {}
@@ -305,7 +304,7 @@ class BlockQueue:
         self._missing: dict[str, BlockHeader] = {}
         self._seen = set[str]()
         """Blocks that anybody has claimed since what is missing was listed: a listing takes a request for 1,000."""
-        self._changing, self._over = threading.Lock(), threading.Event()
+        self._changing, self._looking, self._over = threading.Lock(), threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._keep, name="leases", daemon=True)
         self._pause = _FIRST_PAUSE
 
@@ -324,9 +323,11 @@ class BlockQueue:
     def next(self, kind: Kind | None = None) -> Block | Literal["wait", "done"]:
         """Claim the first block that is free, or the first of a kind, and return what is left of its items.
 
-        "wait": others hold what is missing, or this worker itself. "done": every block has its shard, or another run
-        has begun.
+        One whose lease has run out comes first, and takes no request but the claim. "wait": others hold what is
+        missing, or this worker itself. "done": every block has its shard, or another run has begun.
         """
+        if block := self._take_first(kind, tries_free=False):
+            return block
         if self.place.is_over():
             return "done"
         self._look()
@@ -336,14 +337,14 @@ class BlockQueue:
             block = self._take_first(kind)
         return block or ("wait" if self._missing else "done")
 
-    def _take_first(self, kind: Kind | None) -> Block | None:
-        """Claim the first block that is free of those that had no shard when these were last listed.
+    def _take_first(self, kind: Kind | None, *, tries_free: bool = True) -> Block | None:
+        """Claim the first block that can be had, of those that had no shard when these were last listed.
 
         What others have claimed since, and hold no more, they have done or given back: the next listing tells which.
         """
         names = [name for name, header in self._missing.items() if kind in (None, header.kind)]
         claimed = [name for name in names if name in self._changes]
-        free = [name for name in names if name not in self._seen]
+        free = [name for name in names if tries_free and name not in self._seen]
         if self.place.is_shared:  # of workers that all try the first one, all but one have lost a request's time
             near = free[: _SPREAD * len(self._changes) + 1]
             free[: len(near)] = random.sample(near, len(near))
@@ -392,28 +393,36 @@ class BlockQueue:
         return version is not None
 
     def _look(self) -> None:
-        """See which claims have changed since the last look."""
-        found, now, before = self._store.list("claims/"), time.monotonic(), self._changes
-        versions = {PurePosixPath(name).stem: listed.version for name, listed in found.items()}
-        self._changes = {
-            block: before[block] if block in before and before[block][0] == version else (version, now)
-            for block, version in versions.items()
-        }
-        self._seen.update(versions)
+        """See which claims have changed since the last look: what is new counts from the moment at which this began.
+
+        One look at a time: an older one that took long would have what is there seem new once more.
+        """
+        with self._looking:
+            now, before = time.monotonic(), self._changes
+            found = self._store.list("claims/")
+            versions = {PurePosixPath(name).stem: listed.version for name, listed in found.items()}
+            self._changes = {
+                block: before[block] if block in before and before[block][0] == version else (version, now)
+                for block, version in versions.items()
+            }
+            self._seen.update(versions)
 
     def _keep(self) -> None:
-        """Renew, look and report until the worker has ended; what fails is tried again at the next turn.
+        """Look, renew and report until the worker has ended; what fails is tried again at the next turn.
 
-        It looks at once: of what the dead have left who has just come counts the lease from its first look on.
+        It looks at once: of what the dead have left who has just come counts the lease from its first look on. From one
+        look to the next, what each turn takes included, an interval passes at most while the store answers within it.
         """
-        looked, pause = -inf, min(self.lease_seconds / _LOOKS, self.place.run.report_seconds)
+        interval = self.lease_seconds / _LOOKS
+        looked, pause = -inf, min(interval, self.place.run.report_seconds)
         while not self._over.is_set():
-            is_due = time.monotonic() - looked >= self.lease_seconds / _LOOKS
-            looked = time.monotonic() if is_due else looked
+            begun = time.monotonic()
+            is_due = begun + pause > looked + interval  # the next turn would come too late
+            looked = begun if is_due else looked
             for step in self._steps if is_due else self._steps[-1:]:
                 with suppress(StoreError, OSError):
                     step()
-            self._over.wait(pause)
+            self._over.wait(begun + pause - time.monotonic())
 
     def _renew(self) -> None:
         for block, lease in list(self.leases.items()):

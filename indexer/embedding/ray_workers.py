@@ -12,7 +12,7 @@ from indexer.embedding.plan_store import ObjectPlanStore, open_work
 from indexer.embedding.progress import EmbeddingProgress, Watch
 from indexer.embedding.worker import Worker
 from indexer.encoders.devices import parse_devices
-from indexer.errors import EmbedError, IconsError
+from indexer.errors import EmbedError, IconsError, first_line
 from indexer.library.stores import open_store
 from indexer.process import cores, end_at_once
 
@@ -100,6 +100,7 @@ def _connect(address: str) -> Any:
     try:
         ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise EmbedError(f'the Ray cluster at "{address}" can\'t be reached ({reason}); `ray status` looks') from error
+        raise EmbedError(
+            f'the Ray cluster at "{address}" can\'t be reached ({first_line(error)}); `ray status` looks'
+        ) from error
     return ray

@@ -7,12 +7,11 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, TypeVar
 
-from indexer.embedding.plan_store import PARTS, ObjectPlanStore, Show, find_work, items_in, put_encoder
+from indexer.embedding.plan_store import PARTS, ObjectPlanStore, Show, find_work, items_in, put_encoder, read_plan
 from indexer.embedding.progress import STORE_SECONDS, EmbeddingProgress, Watch
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ShardError
@@ -45,6 +44,7 @@ class _Note:
 
 _AT_ONCE = 8
 """Requests under way: each waits for the network, not for a core."""
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +119,18 @@ class OwnRuns:
             if (stored := own.get(name)) is not None:
                 part.put(name, stored.content)
 
-        each([*own.list("blocks/"), OUTLINES], copy)
-        found, content, version = find_work(self.store), json.dumps(asdict(plan)).encode(), None
+        _each([*own.list("blocks/"), OUTLINES], copy)
+        found, content, version = read_plan(self.store), json.dumps(asdict(plan)).encode(), None
         if found is None:
             version = self.store.create(PLAN, content)
-        elif found.run.id in self._noted():
-            version = self.store.replace(PLAN, content, version=found.version)
+        elif found[0].run in self._noted():
+            version = self.store.replace(PLAN, content, version=found[1])
         if version is None:
             self._remove(plan.run)
             raise EmbedError(f'another library has put its plan into "{self.store.url}" just now; give another --work')
         self._note(plan.run, replace(note, removed_at=None))
         if found is not None:  # perhaps by another spelling of the place
-            self._remove(found.run.id)
+            self._remove(found[0].run)
         self._remove_all_but(plan.run)
 
     def collect(self) -> Collected:
@@ -205,7 +205,7 @@ class OwnRuns:
 
     def end(self, run: str) -> None:
         """Remove a run of which everything is collected, or which nobody can do: its workers end."""
-        if (found := find_work(self.store)) is not None and found.run.id == run:
+        if (found := read_plan(self.store)) is not None and found[0].run == run:
             self.store.delete(PLAN)
         self._remove(run)
 
@@ -241,13 +241,10 @@ class OwnRuns:
             self.store.clear(f"{run}/{part}")
 
 
-def each(items: Iterable[Any], do: Callable[[Any], Any]) -> list[Any]:
-    """Do something with every item, several at once; few are held ready, as items may be large."""
-    rest, answers = iter(items), list[Any]()
+def _each(names: Iterable[str], do: Callable[[str], Answer]) -> list[Answer]:
+    """Do something with every name, several at once."""
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store") as threads:
-        while some := list(islice(rest, 8 * _AT_ONCE)):
-            answers += threads.map(do, some)
-    return answers
+        return list(threads.map(do, names))
 
 
 def _bring(place: ObjectPlanStore, folder: Path) -> int:
@@ -266,6 +263,6 @@ def _bring(place: ObjectPlanStore, folder: Path) -> int:
 
     held = {path.name for path in shard_paths(folder)}
     with TemporaryDirectory(prefix=f"{ASIDE}fetched-", dir=folder) as aside:
-        n_damaged: int = sum(each([shard for shard in place.shards() if Path(shard).name not in held], take))
+        n_damaged = sum(_each((shard for shard in place.shards() if Path(shard).name not in held), take))
     sync(folder)
     return n_damaged

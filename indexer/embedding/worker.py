@@ -256,21 +256,16 @@ def work_off(queue: BlockQueue, spec: DeviceSpec, reporter: EmbeddingReporter) -
 
 def _embed_names(queue: BlockQueue, device: Device, writer: ShardWriter, reporter: EmbeddingReporter) -> None:
     while isinstance(block := queue.next("names"), Block):
-        _embed_block(block, device, writer, reporter)
-
-
-def _embed_block(block: Block, device: Device, writer: ShardWriter, reporter: EmbeddingReporter) -> None:
-    """Embed names."""
-    ids = np.array([item[0] for item in block.items], dtype=np.int64)
-    names = [str(item[1]) for item in block.items]
-    if names:
-        reporter.begin(f"{len(names):,} names, from {_quoted(names[0])} to {_quoted(names[-1])}")
-    contents = dict(zip(ids.tolist(), map(content_of, names), strict=True))
-    for places, vectors in device.encode_names(names):
-        writer.add(Shard("names", ids[places], vectors, {}), contents)
-        writer.write_due_part(block.name, "names")
-        reporter.add(names=len(places))
-    writer.write(block.name, "names")
+        ids = np.array([item[0] for item in block.items], dtype=np.int64)
+        names = [str(item[1]) for item in block.items]
+        if names:
+            reporter.begin(f"{len(names):,} names, from {_quoted(names[0])} to {_quoted(names[-1])}")
+        contents = dict(zip(ids.tolist(), map(content_of, names), strict=True))
+        for places, vectors in device.encode_names(names):
+            writer.add(Shard("names", ids[places], vectors, {}), contents)
+            writer.write_due_part(block.name, "names")
+            reporter.add(names=len(places))
+        writer.write(block.name, "names")
 
 
 class Drawing:

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from indexer.errors import ModelError, SourceError
+from indexer.errors import ModelError, SourceError, first_line
 from indexer.library.bundled import bundled
 from indexer.library.foreign import from_json
 from indexer.rendering.render import RECIPE
@@ -232,9 +232,9 @@ def _fetch(repository: str) -> None:
     try:
         snapshot_download(repository, allow_patterns=[CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES])
     except (errors.HfHubHTTPError, errors.HFValidationError, errors.LocalEntryNotFoundError, OSError) as error:
-        reason = str(error).splitlines()[0]
         raise ModelError(
-            f'"{HUB}{repository}" can\'t be fetched ({reason}); download the folder and give --model local-dir:PATH'
+            f'"{HUB}{repository}" can\'t be fetched ({first_line(error)}); '
+            "download the folder and give --model local-dir:PATH"
         ) from error
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
 from indexer.encoders.checkpoint import Checkpoint
-from indexer.errors import DeviceError
+from indexer.errors import DeviceError, first_line
 from indexer.process import computes_in_bf16, cores, may_have_gpu
 from indexer.reports.terminal import span
 
@@ -70,8 +70,9 @@ def context_opening(device: Device) -> Iterator[None]:
 
 
 def _unusable(device: Device, error: BaseException) -> DeviceError:
-    reason = next(iter(str(error).splitlines()), type(error).__name__)
-    return DeviceError(f'"{device}" can\'t be used ({reason}); `nvidia-smi` says more, --devices cpu works without')
+    return DeviceError(
+        f'"{device}" can\'t be used ({first_line(error)}); `nvidia-smi` says more, --devices cpu works without'
+    )
 
 
 MASK = "CUDA_VISIBLE_DEVICES"

@@ -31,7 +31,7 @@ from indexer.encoders.graphs import FILE_NAME, GraphFacts, sample_names, sample_
 from indexer.encoders.int8 import replace_parts, write_int8_graph
 from indexer.encoders.query_encoder import Shape, Tower, clip_tokenizer, write_facts
 from indexer.encoders.torch_encoder import Encoder, ImageTower, TextTower, load_model, normalisation
-from indexer.errors import ModelError
+from indexer.errors import ModelError, first_line
 from indexer.library.durable import describe_file, folder_aside, with_checksum, write_file
 
 OPSET = 17
@@ -116,7 +116,7 @@ def export(
         try:
             agreement = _export_towers(encoder, aside, texts=texts, pixels=pixels, step=step)
         except _REFUSALS as error:
-            agreement = {"reason": str(error).strip().splitlines()[0]}
+            agreement = {"reason": first_line(error)}
         shape = _shape(encoder.tokenizer, dim=encoder.dim, image_size=encoder.image_size, **agreement)
         write_facts(aside, encoder.checkpoint, choice, shape)
 
@@ -136,7 +136,7 @@ def _export_towers(
             step(f"comparing the tower of {name}s")
             found[f"{name}_parity"] = _parity(path, on_device, tower)
         except _REFUSALS as error:
-            raise ValueError(f"the {name} tower does not export: {str(error).strip().splitlines()[0]}") from error
+            raise ValueError(f"the {name} tower does not export: {first_line(error)}") from error
     if min(found.values()) < PARITY:
         differ = ", ".join(f"{cosine:.5f} by {name}" for name, cosine in found.items())
         raise ValueError(f"ONNX and torch differ: cosine {differ}")
@@ -166,8 +166,9 @@ def write_graphs(folder: Path) -> None:
     except _REFUSALS as error:
         for path in (text, image):
             path.unlink(missing_ok=True)
-        reason = str(error).strip().splitlines()[0]
-        raise ModelError(f'"{folder}" gets no graphs ({reason}); its towers are exported by `icons index`') from error
+        raise ModelError(
+            f'"{folder}" gets no graphs ({first_line(error)}); its towers are exported by `icons index`'
+        ) from error
     int8_parity = write_int8_graph(image, checkpoint.weights, size=checkpoint.image_size)
     files = {path.name: describe_file(path) for path in (text, image, int8) if path.exists()}
     facts = GraphFacts(checkpoint.weights_digest, shape, files, int8_parity)

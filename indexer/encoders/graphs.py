@@ -19,7 +19,7 @@ from indexer.arrays import Halves, Ids, Pixels
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST, Device, Place
 from indexer.encoders.query_encoder import Shape, Tower, clip_tokenizer, write_facts
-from indexer.errors import ModelError, RenderError, SourceError
+from indexer.errors import ModelError, RenderError, SourceError, first_line
 from indexer.library.bundled import bundled
 from indexer.library.durable import (
     Files,
@@ -205,8 +205,7 @@ def check_answers(encoder: LoadedEncoder, checkpoint: Checkpoint) -> None:
         if isinstance(error, encoder.out_of_memory) or is_no_room(error):
             encoder.make_room()
             return  # whoever embeds finds out for how much there is room
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise _broken(checkpoint, f"does not encode ({reason})") from error
+        raise _broken(checkpoint, f"does not encode ({first_line(error)})") from error
     for what, found in (("picture", pictures), ("word", words)):
         if not np.isfinite(found).all():
             raise _broken(checkpoint, f'gives "{found[~np.isfinite(found)][0]}" for a {what}')

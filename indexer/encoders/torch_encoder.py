@@ -20,7 +20,7 @@ from indexer.arrays import Halves, Ids
 from indexer.encoders.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
 from indexer.encoders.devices import find_gpus
 from indexer.encoders.graphs import LoadedEncoder, is_no_room
-from indexer.errors import DeviceError, ModelError
+from indexer.errors import DeviceError, ModelError, first_line
 
 Result = TypeVar("Result")
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
@@ -235,11 +235,10 @@ def load_model(checkpoint: Checkpoint) -> Any:
                 checkpoint.open_clip_name, pretrained=checkpoint.pretrained, weights_only=True, require_pretrained=True
             )
     except Exception as error:  # open_clip, timm, torch and safetensors each raise their own
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         if is_no_room(error):
-            raise MemoryError(reason) from error
+            raise MemoryError(first_line(error)) from error
         raise ModelError(
-            f'"{checkpoint.weights}" does not load as model "{checkpoint.name}" ({reason}); '
+            f'"{checkpoint.weights}" does not load as model "{checkpoint.name}" ({first_line(error)}); '
             "check that weights and --model belong together"
         ) from error
     return model.eval()
@@ -324,5 +323,4 @@ def capture(compute: Callable[[], Result], *, stream: Any = None, pool: Any = No
     except RuntimeError as error:
         _failed_captures.append(graph)
         # Leaving the capture raises an error of its own (`capture_end`); the one before it says what was wrong.
-        reason = str(error.__context__ or error) or type(error).__name__
-        raise DeviceError(reason.partition("\n")[0]) from error
+        raise DeviceError(first_line(error.__context__ or error)) from error

@@ -27,7 +27,7 @@ from indexer.embedding.progress import REPORT_SECONDS, Run, watched
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
-from indexer.errors import TrainError
+from indexer.errors import TrainError, first_line
 from indexer.finetune.batches import Feed, Part
 from indexer.finetune.checkpoints import TrainingState, is_sharded, keep_best, restore, save_checkpoint
 from indexer.finetune.folder import Origin, finish
@@ -123,7 +123,7 @@ def shortage_explained(options: FinetuneOptions, rank: Rank) -> Iterator[None]:
         each = options.loss.batch // rank.world // options.distribution.accumulate
         raise TrainError(
             f'out of memory with "{each}" pictures at once '
-            f"({next(iter(str(error).splitlines()), type(error).__name__)[:120]}); "
+            f"({first_line(error)[:120]}); "
             "give a larger --set accumulate=, or --set grad_checkpointing=true"
         ) from error
 

@@ -5,9 +5,9 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from indexer.library.durable import make_folder
 from indexer.library.folder import Library
@@ -63,11 +63,6 @@ class BlockHeader:
     kind: Kind
     n_items: Annotated[int, range(1, 1 << 32)]
 
-    @classmethod
-    def of(cls, block: Block) -> Self:
-        """That of a block."""
-        return cls(block.name, block.kind, len(block.items))
-
 
 def cut_blocks(kind: Kind, items: Iterable[Sequence[Any]], *, n: int, attempt: str) -> Iterator[Block]:
     """Cut `n` items into blocks, smaller ones towards the end (guided self-scheduling, Polychronopoulos and Kuck 1987).
@@ -106,7 +101,7 @@ def write_plan(library: Library, plan: Plan, blocks: Iterable[Block]) -> None:
     make_folder(folder := library.run(plan.fingerprint, plan.run))
     run, headers = FolderStore(folder, lasts=False), list[bytes]()
     for place, block in enumerate(blocks):
-        headers.append(json.dumps(astuple(BlockHeader.of(block))).encode())
+        headers.append(json.dumps([block.name, block.kind, len(block.items)]).encode())
         run.put(f"blocks/{group_name(place)}/{block.name}.json", json.dumps(block.items).encode())
     run.put(OUTLINES, b"\n".join(headers))
     FolderStore(library.work(plan.fingerprint)).put(PLAN, json.dumps(asdict(plan)).encode())

@@ -18,7 +18,8 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import Any, TypeVar
 
-from indexer.errors import StoreError
+from indexer.arrays import in_chunks
+from indexer.errors import StoreError, first_line
 from indexer.library.durable import ASIDE, create_file, write_file
 from indexer.library.foreign import FILE_NAME, below
 
@@ -179,7 +180,7 @@ class ObjectStore:
         except ImportError as error:
             raise StoreError(f'"{url}" needs a package that is not installed ({error}); `{_EXTRA}`') from error
         except Exception as error:  # each client has its own, of access that it does not find for one
-            raise StoreError(f'"{url}" can\'t be opened ({reason_of(error)})') from error
+            raise StoreError(f'"{url}" can\'t be opened ({first_line(error)})') from error
         self.root = str(root).rstrip("/")
 
     def get(self, name: str) -> Stored | None:
@@ -283,11 +284,9 @@ class S3Store(ObjectStore):
     def delete(self, *names: str) -> None:
         """Remove objects, a thousand a request."""
         bucket = self.fs.split_path(self.root)[0]
-        for start in range(0, len(names), _DELETED_AT_ONCE):
-            keys = [
-                {"Key": self.fs.split_path(self._path(name))[1]} for name in names[start : start + _DELETED_AT_ONCE]
-            ]
-            answer = self.fs.call_s3("delete_objects", Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
+        keys = [{"Key": self.fs.split_path(self._path(name))[1]} for name in names]
+        for some in in_chunks(keys, _DELETED_AT_ONCE):
+            answer = self.fs.call_s3("delete_objects", Bucket=bucket, Delete={"Objects": some, "Quiet": True})
             if refused := answer.get("Errors"):
                 raise OSError(f"{refused[0].get('Code')}: {refused[0].get('Key')}")
 
@@ -316,11 +315,6 @@ def _is_refused(error: BaseException | None) -> bool:
 def open_object_store(url: str) -> ObjectStore:
     """Open the store of a URL. Raises StoreError: its protocol is unknown, or what speaks it is not installed."""
     return (S3Store if url.startswith("s3://") else ObjectStore)(url)
-
-
-def reason_of(error: Exception) -> str:
-    """Say in a line why a store did not answer."""
-    return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
 def asked(ask: Callable[[], Answer]) -> Answer:
@@ -404,7 +398,7 @@ class RetryingStore:
                 until = until or time.monotonic() + self.patience_seconds
                 if isinstance(error, _HOPELESS) or time.monotonic() + pause > until:
                     raise StoreError(
-                        f'"{self.url}" can\'t be read or written ({reason_of(error)}); '
+                        f'"{self.url}" can\'t be read or written ({first_line(error)}); '
                         "what is finished is kept, and the same command goes on from there"
                     ) from error
             time.sleep(pause * random.uniform(0.5, 1.0))

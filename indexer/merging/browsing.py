@@ -20,7 +20,7 @@ from indexer.arrays import Ids, Positions, firsts_of, rows_by_id
 from indexer.errors import explain_unreadable
 from indexer.library.folder import ORDERS, Generation
 from indexer.library.shards import FLAGS
-from indexer.merging.facets import NONE, OF_LOOK, SEVERAL, compared, natural_ranks, read_array, reading
+from indexer.merging.facets import NONE, OF_LOOK, ROW, SEVERAL, compared, natural_ranks, read_array, reading
 from indexer.sources.records import FAMILIES, family
 
 KINDS = ("set", "style", "corner", "licence", "family", "category", "tag", "size", "coloured", "animated")
@@ -175,6 +175,8 @@ class FacetRows:
         return len(self.positions)
 
     def __getitem__(self, column: str) -> NDArray[Any]:
+        if column in (ROW.names or ()) and 16 * len(self.positions) < len(self.columns):
+            return self.columns.rows[column][self.positions]  # of few rows no whole column is put together
         return self.columns.column(column)[self.positions]
 
     def several(self, kind: str) -> tuple[Positions, Ids]:

@@ -7,6 +7,7 @@ SQLite for the 5,000 names that bear "arrow" takes milliseconds; adding up their
 
 import sqlite3
 import threading
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -236,8 +237,8 @@ class Lexicon:
 
     def place(self, term: str) -> int | None:
         """Place of a stem, None where no name and no tag bears it."""
-        spelled = np.array(as_term(term), dtype=f"S{MOST_BYTES}")
-        place = int(np.searchsorted(self.terms, spelled))
+        spelled = as_term(term)
+        place = bisect_left(self.terms, spelled)
         return place if place < len(self.terms) and self.terms[place] == spelled else None
 
 
@@ -266,8 +267,8 @@ def as_term(term: str) -> bytes:
 def stems(words: str) -> tuple[str, ...]:
     """Stem normalised words as the keyword index does, each once, in their order."""
     connection = _stemmer()
-    connection.execute("DELETE FROM texts")
-    connection.execute("INSERT INTO texts VALUES (?)", (words,))
+    connection.execute("INSERT INTO texts (texts) VALUES ('delete-all')")
+    connection.execute("INSERT INTO texts (rowid, words) VALUES (1, ?)", (words,))
     return tuple(dict.fromkeys(row[0] for row in connection.execute("SELECT term FROM spoken ORDER BY offset")))
 
 
@@ -279,7 +280,8 @@ def _stemmer() -> sqlite3.Connection:
     connection: sqlite3.Connection | None = getattr(_OF_THREAD, "connection", None)
     if connection is None:
         connection = _OF_THREAD.connection = sqlite3.connect(":memory:", isolation_level=None)
-        connection.execute(f'CREATE VIRTUAL TABLE texts USING fts5(words, tokenize="porter {TOKENS}")')
+        options = f'content="", columnsize=0, tokenize="porter {TOKENS}"'  # the text itself is not asked for
+        connection.execute(f"CREATE VIRTUAL TABLE texts USING fts5(words, {options})")
         connection.execute("CREATE VIRTUAL TABLE spoken USING fts5vocab('texts', 'instance')")
     return connection
 

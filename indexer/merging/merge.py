@@ -178,8 +178,9 @@ def read_contents(connection: sqlite3.Connection, kind: Kind) -> Contents:
 def read_words(catalog: Path, names: Ids) -> list[str]:
     """Read the words of some names of a snapshot, in their order."""
     with reading(catalog) as connection:
-        read = connection.execute
-        return [read("SELECT words FROM names WHERE id = ?", (name,)).fetchone()[0] for name in names.tolist()]
+        return [
+            connection.execute("SELECT words FROM names WHERE id = ?", (name,)).fetchone()[0] for name in names.tolist()
+        ]
 
 
 def read_tag_ids(catalog: Path) -> Ids:
@@ -251,7 +252,7 @@ class ExactSearch:
         """Yield chunks as they come, each once it has been looked at."""
         for chunk in chunks:
             scores = np.concatenate([self.best, self.queries @ chunk.T], axis=1)
-            self.best = -np.partition(-scores, self.k - 1, axis=1)[:, : self.k]
+            self.best = np.partition(scores, -self.k, axis=1)[:, -self.k :]
             yield chunk
 
 
@@ -268,7 +269,7 @@ def share_right(found: Neighbours, least: float, *, k: int) -> float:
     return float((found.scores[:k] >= least - FP16_ERROR).sum() / k)
 
 
-N_QUERIES = 64
+N_QUERIES = 128
 """Real names asked to measure recall."""
 N_FOUND = 10
 """Of the first so many."""
@@ -303,7 +304,9 @@ def merge(
         stage("Building the index of pictures")
         pictures = _build(built.pictures, vectors.image_ids, partial(fp32_chunks, vectors.images), vectors)
         stage("Building the index of icons")
-        fused = _build(built.icons, vectors.icon_ids, partial(vectors.fused, WEIGHTS), vectors, is_asked_by_names=True)
+        fused = _build(
+            built.icons, vectors.icon_ids, partial(vectors.fused, WEIGHTS), vectors, asked=vectors.some_names
+        )
         stage("Asking both, to learn what their scores mean")
         # First: what was read from end to end is in memory when it is asked here and there.
         files = built.describe()
@@ -351,17 +354,16 @@ def _build(
     vectors_at: Callable[[Ids | None], Iterator[Floats]],
     vectors: Vectors,
     *,
-    is_asked_by_names: bool = False,
+    asked: Callable[[int], Floats] | None = None,
 ) -> IndexFacts:
     """Write one index, open it as a search would, and hold its answers against exact search.
 
-    `vectors_at` yields vectors at some places, None for all.
+    `vectors_at` yields vectors at some places, None for all; lists lie around what is `asked` (`build_recommended`).
     """
-    dim, asked = vectors.names.shape[1], vectors.some_names if is_asked_by_names else None
     try:
         exact = ExactSearch(vectors.some_names(N_QUERIES), k=min(len(ids), N_FOUND))
         chunks = _one_ahead(exact.among(vectors_at(None)))
-        spec = build_recommended(path, ids, chunks, vectors_at, dim=dim, asked=asked)
+        spec = build_recommended(path, ids, chunks, vectors_at, dim=vectors.names.shape[1], asked=asked)
     except ValueError as error:
         what = "delete the shards of this encoder and run `icons index`, with another --model if that recurs"
         raise ShardError(f"{error}; {what}") from error

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Self, cast
 
@@ -23,11 +24,11 @@ from indexer.merging.facets import SEVERAL, read_array
 from indexer.merging.lexicon import Lexicon, says_all
 from indexer.merging.manifest import IndexFacts
 from indexer.merging.vector_index import REFINED_PER_HIT, Neighbours, VectorIndex
-from search.generation.backend import Arranged, IconTable, Selection, is_in
+from search.generation.backend import Arranged, IconTable, Selection
 from search.query import Filters, Sort
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Chosen:
     """Icons, or pictures, whose ids are at hand, ascending; `facets` tell what icons show."""
 
@@ -39,7 +40,14 @@ class Chosen:
 
     def has(self, ids: Ids) -> Mask:
         """Which of some ids it holds."""
-        return is_in(self.ids, ids)
+        return self._is_held.take(ids, mode="clip")
+
+    @cached_property
+    def _is_held(self) -> Mask:
+        """Whether it holds an id, by id; the last one stands for all beyond."""
+        is_held = np.zeros(int(self.ids.max(initial=0)) + 2, dtype=bool)
+        is_held[self.ids] = True
+        return is_held
 
     def images(self) -> "Chosen":
         """The pictures that its icons show."""
@@ -126,9 +134,6 @@ class Facets(IconTable, Columns):
         return mask
 
 
-_FEW = 32_768
-"""Pictures that a filter leaves: so many, or fewer, are all compared, in blocks of so many values."""
-_BLOCK = 1 << 22
 _AT_ONCE = 1 << 20
 """Bytes that the system is asked for: of more it would read a part."""
 _ID, _HALF = np.dtype(np.int64), np.dtype(np.float16)
@@ -171,16 +176,7 @@ class FaissVectors:
         """The `k` nearest to each of several vectors."""
         if only is None:
             return self.index.search_many(queries, k=k)
-        assert isinstance(only, Chosen)
-        if len(only) <= _FEW:
-            return _compared(queries, self.reconstruct(only.ids), only.ids, k=k)
-        wide = k * -(-2 * len(self) // len(only))  # twice as many as hold `k` of those if they lie evenly
-        found = []
-        for query, near in zip(queries, self.index.search_many(queries, k=wide), strict=True):
-            is_kept = only.has(near.ids)
-            few = Neighbours(near.scores[is_kept][:k], near.ids[is_kept][:k], 1.0)
-            found.append(few if len(few.ids) >= k else self.search(query, k=k, only=only))
-        return found
+        return [self.search(query, k=k, only=only) for query in queries]
 
     def reconstruct(self, ids: Ids) -> Floats:
         """The stored vectors of some ids."""
@@ -200,15 +196,3 @@ def _read_ahead(path: Path, *, n_bytes_of_ids: int, n_bytes_of_vectors: int) -> 
         for start, end in zip((0, size - n_bytes_of_ids), ends, strict=True):
             for place in range(max(0, start), end, _AT_ONCE):
                 os.posix_fadvise(file.fileno(), place, _AT_ONCE, os.POSIX_FADV_WILLNEED)
-
-
-def _compared(queries: Floats, held: Floats, ids: Ids, *, k: int) -> list[Neighbours]:
-    """The nearest of a few, whose vectors are all at hand."""
-    nears = []
-    rows = max(1, _BLOCK // max(1, len(ids)))
-    for start in range(0, len(queries), rows):
-        cosines = queries[start : start + rows] @ held.T
-        order = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
-        beyond = -np.inf if k >= len(ids) else 1.0
-        nears += [Neighbours(of_one[at], ids[at], beyond) for of_one, at in zip(cosines, order, strict=True)]
-    return nears

@@ -1,14 +1,12 @@
 """One generation of a library, open for queries: its catalog, its indexes, its encoder with its last vectors."""
 
 import warnings
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,8 +38,7 @@ class RememberingEncoder(QueryEncoder):
     def __init__(self, encoder: QueryEncoder) -> None:
         self.encoder = encoder
         self.image_size = encoder.image_size
-        self._kept: OrderedDict[Hashable, Floats] = OrderedDict()
-        self._changing = Lock()
+        self._kept: dict[Hashable, Floats] = {}
 
     def has_token(self, word: str) -> bool:
         """Tell whether a word is so usual that the encoder reads it as one piece."""
@@ -62,17 +59,12 @@ class RememberingEncoder(QueryEncoder):
 
     def _vectors(self, keys: Sequence[Hashable], encode: Callable[[list[int]], Floats]) -> Floats:
         """The vectors of some keys, (n, dim); `encode` makes those at some places."""
-        with self._changing:
-            found = {key: self._kept[key] for key in keys if key in self._kept}
-        if new := [place for place, key in enumerate(keys) if key not in found]:
-            found.update(zip((keys[place] for place in new), encode(new), strict=True))
-        with self._changing:
-            for key in keys:
-                self._kept[key] = found[key]
-                self._kept.move_to_end(key)
-            while len(self._kept) > N_KEPT:
-                self._kept.popitem(last=False)
-        return np.stack([found[key] for key in keys])
+        kept = self._kept
+        if new := [place for place, key in enumerate(keys) if key not in kept]:
+            kept = kept | dict(zip((keys[place] for place in new), encode(new), strict=True))
+            # Another one instead of a change: threads that read the old one are not disturbed.
+            self._kept = dict(list(kept.items())[-N_KEPT:])
+        return np.stack([kept[key] for key in keys])
 
 
 def forgetful(encoder: QueryEncoder) -> QueryEncoder:
@@ -176,11 +168,11 @@ def open_generation(library: Library, generation: Generation) -> Opened:
     for path, how in differences(generation.folder, manifest.files, sums=False):
         raise LibraryError(f'"{path}" {how}; {ADVICE}')
     with damage_explained(library, generation, manifest), ThreadPoolExecutor(2) as beside:
-        # Of large indexes the codes are read from disk, which leaves a core to all else.
-        icons = beside.submit(FaissVectors.open, generation.icons, manifest.icons, dim=manifest.dim)
-        pictures = beside.submit(FaissVectors.open, generation.pictures, manifest.pictures, dim=manifest.dim)
         snapshot, facets = Snapshot(generation.catalog), Facets(generation)
         library_id, *others = snapshot.identity()
+        # Of large indexes the codes are read from disk, which leaves a core to all else; what is small would wait.
+        icons = beside.submit(FaissVectors.open, generation.icons, manifest.icons, dim=manifest.dim)
+        pictures = beside.submit(FaissVectors.open, generation.pictures, manifest.pictures, dim=manifest.dim)
         expected = manifest.library, manifest.revision, int(facets.rows["icon"][-1])
         if (library_id if manifest.library else "", *others) != expected:  # which may have as many bytes
             raise LibraryError(f'"{snapshot.path}" is the catalog of another generation or library; {ADVICE}')

@@ -3,6 +3,7 @@
 Plain sqlite3: SQLAlchemy alone would take a third of the time of a cold search. The tables are `catalog.database`'s.
 """
 
+import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,13 +21,15 @@ from indexer.languages.words import normalise, parse
 from search.generation.backend import IconRow, SetRow, numbered_key
 from search.query import is_late
 
-_CANDIDATES = """
+LISTED = "SELECT value FROM json_each(?)"
+"""Any number of values, which come as a list of JSON: SQLite takes 32,766 by themselves at most."""
+_CANDIDATES = f"""
     SELECT icons.id, icons.set_id, icons.name_id, icons.image_id, icons.name, names.words, sets.key, sets.title,
         icons.size, COALESCE(icons.licence, sets.licence), sources.kind, sources.location, files.path,
         icons.member
     FROM icons JOIN names ON names.id = icons.name_id JOIN sets ON sets.id = icons.set_id
     JOIN files ON files.id = icons.file_id JOIN sources ON sources.id = files.source_id
-    WHERE icons.id IN ({marks})
+    WHERE icons.id IN ({LISTED})
 """
 
 _FACTS = {
@@ -48,8 +51,6 @@ _MATCHING = """
     ORDER BY cost, rowid LIMIT ?
 """
 
-_MOST_MARKS = 10_000
-"""Values, or pairs of them, that one query is put with: SQLite takes 32,766 at most, and one of pairs has two each."""
 _LONGEST_SPELLING = 200
 _LEAST_LIKENESS = 60
 """Per cent of the letters of two names that have to be the same ones in the same order."""
@@ -124,7 +125,7 @@ class Snapshot:
 
     def showing(self, images: Ids) -> Ids:
         """Ids of the icons that show some pictures, ascending."""
-        return np.sort(_ids(self._rows_of("SELECT id FROM icons WHERE image_id IN ({marks})", images.tolist())))
+        return np.sort(_ids(self._rows_of(f"SELECT id FROM icons WHERE image_id IN ({LISTED})", images.tolist())))
 
     def with_key(self, key: str, *, as_words: bool) -> int | None:
         """Id of the first icon of a set and name ("mdi:home"), the name as it is spelt, or by its words."""
@@ -252,7 +253,7 @@ class Snapshot:
 
     def digests(self, images: Sequence[int]) -> dict[int, bytes]:
         """Digests of the contents that pictures were rendered from, by id."""
-        return dict(self._rows_of("SELECT id, digest FROM images WHERE id IN ({marks})", images))
+        return dict(self._rows_of(f"SELECT id, digest FROM images WHERE id IN ({LISTED})", images))
 
     def contents(self, images: Sequence[int]) -> dict[int, bytes]:
         """Pictures that lie beside the catalog, by id: none, as they are read where the sources lie."""
@@ -261,20 +262,17 @@ class Snapshot:
     def variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
         """Ids and names of all icons of some (set id, name id) groups, by id."""
         # CROSS JOIN fixes the order: the few groups first. Asked with IN, SQLite walks the whole index instead.
-        groups_first = "WITH asked (set_id, name_id) AS (VALUES {marks})"
-        joined = "asked CROSS JOIN icons USING (set_id, name_id)"
-        query = f"{groups_first} SELECT set_id, name_id, id, name FROM {joined} ORDER BY id"
+        groups_first = "SELECT json_extract(value, '$[0]') AS set_id, json_extract(value, '$[1]') AS name_id"
+        joined = f"({groups_first} FROM json_each(?)) CROSS JOIN icons USING (set_id, name_id)"
+        query = f"SELECT set_id, name_id, id, name FROM {joined} ORDER BY id"
         found: dict[tuple[int, int], list[tuple[int, str]]] = {}
-        for set_id, name_id, icon, name in self._rows_of(query, groups, mark="(?,?)"):
+        for set_id, name_id, icon, name in self._rows_of(query, groups):
             found.setdefault((set_id, name_id), []).append((icon, name))
         return found
 
-    def _rows_of(self, query: str, values: Sequence[Any], *, mark: str = "?") -> Iterator[tuple[Any, ...]]:
-        """Put a query with {marks} for some values, or pairs of values, a chunk of them at a time."""
-        for start in range(0, len(values), _MOST_MARKS):
-            chunk = values[start : start + _MOST_MARKS]
-            bound = [value for pair in chunk for value in pair] if mark != "?" else chunk
-            yield from self._connection.execute(query.format(marks=",".join([mark] * len(chunk))), bound)
+    def _rows_of(self, query: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+        """Put a query for some values, which are `LISTED`."""
+        return self._connection.execute(query, (json.dumps(values),))
 
     @cached_property
     def second_sets(self) -> frozenset[int]:

@@ -54,7 +54,7 @@ def _own_priority(opened: Opened) -> SetPriority:
     sizes = np.log1p(labels.n)
     about = {one.key: one for one in opened.snapshot.sets()}
     of_sets = [about[key] for key in labels.values]
-    is_sample = np.array([one.location.startswith(str(bundled("samples"))) for one in of_sets], bool)
+    is_sample = np.char.startswith(np.array([one.location for one in of_sets], str), str(bundled("samples")))
     is_free = np.array([family(one.licence) == "permissive" for one in of_sets], bool)
     size = sizes / max(1e-9, float(sizes.max(initial=0)))
     evidence = weights.PLAIN * size + weights.FREE * is_free - weights.PREFERRED * is_sample

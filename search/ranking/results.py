@@ -131,7 +131,7 @@ class Results:
         fits = self._may_answer(found.ids)
         is_new = ~is_in(self._seen, found.ids) & (fits | is_first)
         ids = found.ids[is_new]
-        self._seen = np.sort(np.concatenate([self._seen, ids]))
+        self._seen = np.sort(np.concatenate([self._seen, ids]), kind="stable")  # which is quick where both ascend
         if question.keywords is None:
             rows = features(question, ids, found)
             self._stated = best_stated(rows, question.opened.manifest.calibration) if is_first else self._stated

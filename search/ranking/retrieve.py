@@ -190,10 +190,10 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
     if question.look is not None:
         images = None if only is None else only.images()
         looks, first = _near(question.opened, question.opened.pictures, question.look, n, images, is_first=is_first)
-        every.append(facets.showing(first) if is_first else first[:0])
+        every.append(facets.showing(first) if is_first or only is None else first[:0])
         among.append(facets.showing(looks.ids))
     of_all = distinct(np.concatenate(every))
-    ids = distinct(np.concatenate([of_all, *among]))
+    ids = of_all if only is None else distinct(np.concatenate([of_all, *among]))
     return Retrieved(ids, is_in(of_all, ids) & is_first, cosines, looks, words)
 
 

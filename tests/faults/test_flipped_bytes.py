@@ -49,8 +49,6 @@ FILES = (
     "vectors/*/names-*.safetensors",
     "vectors/*/nonsense-*.npy",
     "work/*/plan.json",
-    "work/*/runs/*/blocks/*/images-*.json",
-    "work/*/runs/*/blocks/*/names-*.json",
     "work/*/runs/*/outlines.jsonl",
     "work/*/runs/*/workers/rank-0.json",
 )

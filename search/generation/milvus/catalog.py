@@ -31,7 +31,7 @@ from search.generation.milvus.connection import (
     unpacked,
 )
 from search.generation.milvus.table import MilvusTable, Where
-from search.generation.snapshot import NAMED, Snapshot, lines
+from search.generation.snapshot import LISTED, NAMED, Snapshot, lines
 
 _HIT = ("name_id", "set_id", "image", "name", "shown")
 _SETS = "SELECT sets.id, sets.key, sets.title FROM sets"
@@ -188,7 +188,7 @@ class MilvusCatalog(Snapshot):
 
     def _names(self, columns: str, names: Iterable[int]) -> dict[int, tuple[str, ...]]:
         """Some columns of some names, by id."""
-        found = self._rows_of(f"SELECT id, {columns} FROM names WHERE id IN ({{marks}})", list(names))
+        found = self._rows_of(f"SELECT id, {columns} FROM names WHERE id IN ({LISTED})", list(names))
         return {row[0]: row[1:] for row in found}
 
 

@@ -35,6 +35,7 @@ def test_two_ranks_make_the_shards_of_one(many: Path, tiny_model: Path, tmp_path
     library = scanned(tmp_path / "library", options)
     found = vectors_of(library, embed(library, options, watcher).fingerprint)
     assert ([rank.rank for rank in watcher.ranks], sum(rank.images for rank in watcher.ranks)) == ([0, 1], 60)
+    assert [*library.root.glob("work/*/runs/*/blocks")] == [], "of a run that is done no blocks are left"
     assert_same(found, of_one_process(tmp_path, many, tiny_model))
 
 

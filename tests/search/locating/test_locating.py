@@ -16,7 +16,6 @@ from indexer.screens import located
 from indexer.screens.located import Locator, crops
 from search.cli import main
 from search.engine import SearchEngine
-from search.generation import facets
 from search.generation.opened import Opened
 from search.query import Filters, Query, Window
 from search.ranking.order import set_priority
@@ -45,13 +44,11 @@ def test_every_crop_is_answered_as_a_picture_query_is_under_the_same_filter(
         assert [hit.score for hit in icon.hits] == pytest.approx([hit.score for hit in asked], abs=2e-3)
 
 
-def test_of_many_icons_that_a_filter_leaves_the_same_are_found(
+def test_where_fewer_are_looked_at_first_the_same_are_found_under_a_filter(
     engine: SearchEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pixels, only = screen(engine), Filters(sets=("thin",))
     compared = engine.locate(pixels, filters=only)
-    monkeypatch.setattr(facets, "_FEW", 0)
-    assert engine.locate(pixels, filters=only).icons == compared.icons
     monkeypatch.setattr(locate, "N_NEAREST", 1)
     monkeypatch.setattr(locate, "STEP", 2)
     assert [icon.hits[0] for icon in engine.locate(pixels, filters=only, k=1).icons] == [

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from conftest import Build
 
-from indexer.embedding import exporting as module
-from indexer.embedding.exporting import TITLE, carrying, export_missing, open_encoder
+from indexer.encoders import library_encoder as module
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.library_encoder import TITLE, carrying, export_missing, open_encoder
 from indexer.encoders.query_encoder import OnnxQueryEncoder, TorchQueryEncoder, open_query_encoder
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
@@ -109,7 +109,7 @@ def test_an_export_that_fails_is_told_with_its_last_words(
 
 SLOW = """
 import sys, time
-import indexer.embedding.exporting as module
+import indexer.encoders.library_encoder as module
 
 start = module.subprocess.Popen
 module.subprocess.Popen = lambda _, **how: start(["sh", "-c", "echo '{title}: tracing'; sleep 11"], **how)

@@ -1,6 +1,6 @@
 """Puts the query side of an encoder into the library: graphs beside the ranks, what torch has to trace after all else.
 
-    python -m indexer.embedding.exporting --library DIR --choice JSON
+    python -m indexer.encoders.library_encoder --library DIR --choice JSON
 
 is the export as a process of its own, which says each of its steps in a line: torch holds Python's lock for long.
 Until it is done the library says that the encoder is served through torch, so that nothing waits for it.
@@ -97,7 +97,7 @@ def _facts(library: Library, fingerprint: str) -> EncoderFacts | None:
 
 def _export_apart(library: Library, choice: ModelChoice, stage: Callable[[str], None]) -> None:
     """Export in a process of its own, whose lines are steps; it ends where this one is interrupted."""
-    program = [sys.executable, "-P", "-m", "indexer.embedding.exporting"]
+    program = [sys.executable, "-P", "-m", "indexer.encoders.library_encoder"]
     command, line = [*program, "--library", str(library.root), "--choice", choice.to_json()], "it begins"
     environment = {**os.environ, **named_as_starter(), "PYTHONUNBUFFERED": "1"}
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
