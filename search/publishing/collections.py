@@ -4,8 +4,10 @@ import hashlib
 import time
 import zlib
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,8 @@ SECONDS = 60.0
 """For one batch."""
 ROWS_AT_ONCE = 2_000
 """Rows that are made, compared and sent together: 4 MB with their vectors."""
+_BATCHES_AT_ONCE = 4
+"""Some are made and packed while others are taken in."""
 PIECE_BYTES = MOST_BYTES // 4 * 3
 """Of what is compressed, which base64 makes a third longer."""
 _PIECES_AT_ONCE = 64
@@ -188,45 +192,42 @@ class Rows:
     """Ascending."""
     at: Callable[[Ids], list[Row]]
     """Makes the rows of some ids that follow each other."""
+    kind: type[np.float16] | type[np.float32]
+    """Of numbers in their vectors, as the collection takes them."""
     complete: Callable[[Sequence[Row]], object] = len
     """Adds to rows that are to be sent what their digests do without."""
 
 
-def send(connection: Connection, collection: str, rows: Rows, show: Callable[[int], None], *, is_new: bool) -> Sent:
-    """Make a collection hold some rows and no others; one that `is_new` was made a moment ago."""
-    ids, first, sent = rows.ids, 0, Sent()
+def send(connection: Connection, collection: str, rows: Rows, *, is_new: bool) -> Iterator[Sent]:
+    """Make a collection hold some rows and no others, in batches; one that `is_new` was made a moment ago."""
     is_empty = is_new or connection.count(collection, consistency_level="Strong", seconds=SECONDS) == 0
-    for start in range(0, len(ids), ROWS_AT_ONCE):
-        batch = rows.at(ids[start : start + ROWS_AT_ONCE])
-        done = start + len(batch)
-        last = _LAST if done == len(ids) else int(ids[done]) - 1
-        there: list[Row] = []
-        if not is_empty:
-            there = connection.query_all(collection, "", (DIGEST,), first, last, consistency_level="Strong")
-        _send_batch(connection, collection, batch, {row["id"]: row[DIGEST] for row in there}, rows, sent)
-        first = last + 1
-        show(done)
-    return sent
+    send_batch = partial(_send_batch, connection, collection, rows, is_empty)
+    with ThreadPoolExecutor(_BATCHES_AT_ONCE, "sending") as beside:
+        yield from beside.map(send_batch, range(0, len(rows.ids), ROWS_AT_ONCE))
 
 
-def _send_batch(
-    connection: Connection, collection: str, batch: Sequence[Row], held: dict[int, int], expected: Rows, sent: Sent
-) -> None:
+def _send_batch(connection: Connection, collection: str, rows: Rows, is_empty: bool, start: int) -> Sent:
+    end = min(start + ROWS_AT_ONCE, len(rows.ids))
+    first = int(rows.ids[start]) if start else 0
+    last = int(rows.ids[end]) - 1 if end < len(rows.ids) else _LAST
+    there: list[Row] = []
+    if not is_empty:
+        there = connection.query_all(collection, "", (DIGEST,), first, last, consistency_level="Strong")
+    held = {row["id"]: row[DIGEST] for row in there}
+    batch = rows.at(rows.ids[start:end])
     new = [row for row in batch if row["id"] not in held]
     changed = [row for row in batch if held.get(row["id"], row[DIGEST]) != row[DIGEST]]
     gone = sorted(held.keys() - {row["id"] for row in batch})
     # A row that is inserted twice is there twice: it is inserted where a strong read has just not found it.
-    kind = np.float16 if kind_of(connection, collection).is_half else np.float32
-    for what, rows in (("insert", new), ("upsert", changed)):
-        if rows:
-            expected.complete(rows)
-            as_taken = [{**row, VECTOR: np.asarray(row[VECTOR], kind)} for row in rows]
+    for what, some in (("insert", new), ("upsert", changed)):
+        if some:
+            rows.complete(some)
+            as_taken = [{**row, VECTOR: np.asarray(row[VECTOR], rows.kind)} for row in some]
             connection.call(what, collection, as_taken, seconds=SECONDS, tries=1)
     if gone:
         connection.call("delete", collection, filter=among("id", gone), seconds=SECONDS)
-    sent.sent += len(new) + len(changed)
-    sent.deleted += len(gone)
-    sent.kept += len(batch) - len(new) - len(changed)
+    n_sent = len(new) + len(changed)
+    return Sent(n_sent, len(gone), len(batch) - n_sent)
 
 
 def send_files(connection: Connection, names: Names, paths: Iterable[Path], progress: Progress) -> dict[str, FileFacts]:
@@ -276,8 +277,8 @@ def forget_pieces(connection: Connection, names: Names, kept: Iterable[int]) -> 
     whole = filter(None, (find_manifest(connection, names, number) for number in kept))
     files = {facts.sha256 for one in whole for facts in one.files.values()}
     for first, end in pairwise(_DIGITS):  # of their checksums: one answer does not hold them all
-        where = f'id >= "{first}" and id < "{end}"'
-        rows = connection.query(names.files, where, ["id"], consistency_level="Strong", seconds=SECONDS)
+        # Not asked strongly, which takes a quarter of a second each: the next publication sees what this one does not.
+        rows = connection.query(names.files, f'id >= "{first}" and id < "{end}"', ["id"], seconds=SECONDS)
         gone = [row["id"] for row in rows if row["id"][:64] not in files]
         for keys in in_chunks(gone, _KEYS_AT_ONCE):
             connection.call("delete", names.files, filter=among("id", keys), seconds=SECONDS)

@@ -11,12 +11,9 @@ collections are renamed, and only rows that differ are sent.
 
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, astuple, dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
-from threading import Event
 
 import numpy as np
 
@@ -63,27 +60,23 @@ _STEP = 0.25
 """How far a query lies from the vector that it is made of: questions are near to icons, not equal to them."""
 
 
-def verify_recall(opened: Opened, connection: Connection, collections: tuple[str, str]) -> float:
-    """Ask both collections, and hold their answers against exact ones; warms them, too. Returns the least recall@10.
+def verify_recall(connection: Connection, collection: str, own: FaissVectors) -> float:
+    """Ask a collection, and hold its answers against exact ones; warms it, too. Returns recall@10.
 
     Raises:
-        LibraryError: they find too little of what exact search finds.
+        LibraryError: it finds too little of what exact search finds.
     """
-    least = 1.0
-    for collection, own in zip(collections, (opened.icons, opened.pictures), strict=True):
-        assert isinstance(own, FaissVectors)
-        asked = MilvusVectors(connection, collection, len(own), kind=kind_of(connection, collection))
-        asked.seconds = _SECONDS
-        k, shares, queries = min(K, len(own)), [], _queries(own)
-        for query, found in zip(queries, asked.search_many(queries, k=k), strict=True):
-            shares.append(share_right(found, float(np.partition(own.index.everything(query).scores, -k)[-k]), k=k))
-        recall = float(np.mean(shares))
-        if recall < LEAST_RECALL:
-            raise LibraryError(
-                f'"{collection}" finds {recall:.3f} of what exact search finds; what answered before answers on'
-            )
-        least = min(least, recall)
-    return round(least, 4)
+    asked = MilvusVectors(connection, collection, len(own), kind=kind_of(connection, collection))
+    asked.seconds = _SECONDS
+    k, shares, queries = min(K, len(own)), [], _queries(own)
+    for query, found in zip(queries, asked.search_many(queries, k=k), strict=True):
+        shares.append(share_right(found, float(np.partition(own.index.everything(query).scores, -k)[-k]), k=k))
+    recall = float(np.mean(shares))
+    if recall < LEAST_RECALL:
+        raise LibraryError(
+            f'"{collection}" finds {recall:.3f} of what exact search finds; what answered before answers on'
+        )
+    return round(recall, 4)
 
 
 def _queries(own: FaissVectors) -> Floats:
@@ -198,8 +191,7 @@ class _Publication:
         made = GenerationRows(self._opened, self._facets, sends_pictures=sends_pictures)
         sent = self._send(made, replicas=replicas)
         files = self._send_files()  # while the server indexes
-        self._wait(before, replicas=replicas)
-        recall = verify_recall(self._opened, self._connection, (self._icons, self._pictures))
+        recall = self._wait(before, replicas=replicas)
         self._send_manifest(files, sends_pictures=sends_pictures)
         if before != self._number:
             what = "create_alias" if before is None else "alter_alias"
@@ -251,49 +243,45 @@ class _Publication:
         return all(is_as_made(self._connection, one, dim=manifest.dim) for one in self._names.of(number))
 
     def _send(self, made: GenerationRows, *, replicas: int) -> Sent:
-        """Send all rows; `replicas` times query nodes hold those that a renewed collection has."""
-        over = Event()
-        both = {
-            self._icons: Rows(made.icon_ids, made.icons_at),
-            self._pictures: Rows(made.picture_ids, made.pictures_at, made.add_pictures),
-        }
-        done, n_rows = dict.fromkeys(both, 0), sum(len(rows.ids) for rows in both.values())
+        """Send all rows, icons first: the server makes their graph while pictures go.
 
-        def show(collection: str, n_done: int) -> None:
-            if over.is_set():
-                raise LibraryError("the other collection could not be sent")
-            done[collection] = n_done
-            self._progress("Sending icons and pictures", sum(done.values()), n_rows)
-
-        def fill(collection: str) -> Sent:
-            rows, is_new = both[collection], collection in self._new
+        Query nodes hold the rows that a renewed collection has `replicas` times.
+        """
+        kind = np.float16 if kind_of(self._connection, self._icons).is_half else np.float32
+        icons = Rows(made.icon_ids, made.icons_at, kind)
+        pictures = Rows(made.picture_ids, made.pictures_at, kind, made.add_pictures)
+        found, n_done, n_rows = [Sent()], 0, len(icons.ids) + len(pictures.ids)
+        for collection, rows in ((self._icons, icons), (self._pictures, pictures)):
+            is_new = collection in self._new
             if not is_new:  # it is asked which rows it holds
                 index_rows(self._connection, collection, n=len(rows.ids))
                 self._connection.load(collection, replicas=replicas)
-            sent = send(self._connection, collection, rows, partial(show, collection), is_new=is_new)
+            for sent in send(self._connection, collection, rows, is_new=is_new):
+                found.append(sent)
+                n_done += sent.sent + sent.kept
+                self._progress("Sending icons and pictures", n_done, n_rows)
             self._connection.call("flush", collection, seconds=600.0)
+            # A segment that is merged needs another graph. No rows come to a new collection until it is renewed.
+            merging = {"collection.autocompaction.enabled": "false" if is_new else "true"}
+            self._connection.call("alter_collection_properties", collection, merging, seconds=SECONDS)
             index_rows(self._connection, collection, n=len(rows.ids))
-            return sent
+        whole = Sent(*map(sum, zip(*map(astuple, found), strict=True)))
+        whole.unread = len(made.unread)
+        return whole
 
-        with ThreadPoolExecutor(len(both), "sending") as beside:  # one is made and packed while the other is taken in
-            try:
-                found = [astuple(one) for one in beside.map(fill, both)]
-            except BaseException:
-                over.set()
-                raise
-        sent = Sent(*map(sum, zip(*found, strict=True)))
-        sent.unread = made.n_unread
-        return sent
-
-    def _wait(self, before: int | None, *, replicas: int) -> None:
-        """Wait until both collections are indexed and answer with all rows."""
-        manifest = self._opened.manifest
-        for collection, n in ((self._icons, manifest.icons.n), (self._pictures, manifest.pictures.n)):
+    def _wait(self, before: int | None, *, replicas: int) -> float:
+        """Wait until both collections are indexed and answer with all rows; returns the least recall@10."""
+        recalls = []
+        for collection, own in ((self._icons, self._opened.icons), (self._pictures, self._opened.pictures)):
+            assert isinstance(own, FaissVectors)
+            n = len(own)
             n_found = wait_until_indexed(self._connection, collection, n=n, replicas=replicas, progress=self._progress)
             if n_found != n:  # a request that the client repeats by itself inserts rows twice
                 if before != self._number:
                     self._connection.call("drop_collection", collection, seconds=SECONDS)
                 raise LibraryError(f'"{collection}" holds {n_found:,} rows, {n:,} were sent; publish again')
+            recalls.append(verify_recall(self._connection, collection, own))
+        return min(recalls)
 
     def _send_files(self) -> dict[str, dict[str, FileFacts]]:
         """Send the files of the generation and of its encoder; returns what a manifest says of each."""
@@ -322,7 +310,6 @@ class _Publication:
         )
         row = {"id": manifest_key(self._number), "content": published.to_json(), VECTOR: [0.0, 0.0]}
         self._connection.call("upsert", names.files, [row], seconds=SECONDS)
-        self._connection.call("flush", names.files, seconds=600.0)
 
     def _clean(self, before: int | None) -> None:
         """Remove what nobody points at: collections of other generations, and pieces of files of these."""

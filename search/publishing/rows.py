@@ -70,7 +70,7 @@ class GenerationRows:
 
     def __init__(self, opened: Opened, facets: Facets, *, sends_pictures: bool = True) -> None:
         self._sends_pictures = sends_pictures
-        self.n_unread = 0
+        self.unread: list[int] = []
         """Pictures that were to be sent and could not be read."""
         assert isinstance(opened.icons, FaissVectors) and isinstance(opened.pictures, FaissVectors)
         self._catalog = opened.generation.catalog
@@ -121,7 +121,7 @@ class GenerationRows:
         return _with_vectors(made, self._of_pictures.reconstruct(ids), more=b"shown" if self._sends_pictures else b"")
 
     def add_pictures(self, rows: Sequence[Row]) -> None:
-        """Add to rows of pictures what they show, as sources hold it; counts those that can't be read."""
+        """Add to rows of pictures what they show, as sources hold it; notes those that can't be read."""
         from indexer.sources.records import PictureAddress
         from indexer.sources.source import read_indexed
 
@@ -133,7 +133,7 @@ class GenerationRows:
                 try:
                     row["picture"] = packed(read_indexed(PictureAddress(*sources[row["id"]])))
                 except SourceError:
-                    self.n_unread += 1
+                    self.unread.append(row["id"])
                     row[DIGEST] = without_picture(row[DIGEST])
 
     def _read(self, query: str, ids: Ids) -> list[Any]:

@@ -159,6 +159,9 @@ def test_a_publication_that_ends_half_way_leaves_the_old_answers_and_goes_on(
     assert summary.sent == 0 or killed_in in ("make_rows", "send")
     server = Published(LibraryElsewhere(place))
     assert held_numbers(server.connection, server.names) == {summary.generation, summary.generation - 1}
+    for number, merged in ((summary.generation - 1, "false"), (summary.generation, "true")):  # new, and renewed
+        described = [server.connection.call("describe_collection", one) for one in server.names.of(number)]
+        assert {one["properties"]["collection.autocompaction.enabled"] for one in described} == {merged}
     assert examine(drawn.library, place, sample=50).is_sound
 
 
