@@ -36,8 +36,9 @@ SHORT = 2
 """Latin letters of a word that tells no language: every such pair is a word somewhere."""
 MARKS = ".,:;!?\"'()"
 """Around a word."""
-_LEAST_ASCII, _SHORTEST_COMPOUND = 4, 10
-"""Of a word that is neither English nor a brand: more letters than these in its stem, or bytes of a compound."""
+_LEAST_ASCII, _SHORTEST_COMPOUND, _LONGEST_ENDING = 4, 10, 4
+"""Of a word that is neither English nor a brand: its stem has more letters, or, of a compound, it so many bytes. Most
+letters of an ending."""
 _OF_USER = 1.5
 """What the letters count that a language knows which the user reads."""
 _LEAST_SHARE = 4
@@ -107,7 +108,8 @@ def letters_alike(dictionary: Dictionary, words: Typed) -> dict[str, int]:
 def _letters_of_forms(dictionary: Dictionary, word: str, key: str) -> dict[str, int]:
     """What is typed in ASCII may be English or a brand: it must be a usual form, and less like an English word."""
     found, is_ascii = Counter[str](), word.isascii()
-    for other in dictionary.beginning(stem_of(key)):
+    near = (other for other in dictionary.beginning(stem_of(key)) if abs(len(other) - len(key)) <= _LONGEST_ENDING)
+    for other in near:
         for code in languages_of(dictionary, other) | voice_of(dictionary, other):
             found[code] = max(found[code], n_alike(key, other, code, is_strict=is_ascii and code != ENGLISH))
     least = max(found[ENGLISH], _LEAST_ASCII) if is_ascii else 0
