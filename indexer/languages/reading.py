@@ -106,17 +106,17 @@ def letters_alike(dictionary: Dictionary, words: Typed) -> dict[str, int]:
 
 
 def _letters_of_forms(dictionary: Dictionary, word: str, key: str) -> dict[str, int]:
-    """What is typed in ASCII may be English or a brand: it must be a usual form, and less like an English word."""
+    """What is typed in ASCII may be English or a brand: it must end as forms do, and be less like English ones."""
     found, is_ascii = Counter[str](), word.isascii()
     near = (other for other in dictionary.beginning(stem_of(key)) if abs(len(other) - len(key)) <= _LONGEST_ENDING)
     for other in near:
         for code in languages_of(dictionary, other) | voice_of(dictionary, other):
             found[code] = max(found[code], n_alike(key, other, code, is_strict=is_ascii and code != ENGLISH))
-    least = max(found[ENGLISH], _LEAST_ASCII) if is_ascii else 0
+    least, most = (max(found[ENGLISH], _LEAST_ASCII), len(key) - 1) if is_ascii else (0, len(key))
     return {
         code: found[code]
         for code in (ENDINGS if is_ascii else found)
-        if found[code] > least and (may_be_of(code, word) or not key.isascii())
+        if least < found[code] <= most and (may_be_of(code, word) or not key.isascii())
     }
 
 

@@ -73,7 +73,7 @@ def test_a_text_is_read_in_the_language_that_knows_it_or_that_the_user_reads(
     ("text", "preferred"),
     [
         # No forms of English words, nor compounds of them, nor slips of the pen.
-        *((text, "") for text in ("americanexpress", "serach", "playstation", "gateways")),
+        *((text, "") for text in ("americanexpress", "serach", "playstation", "gateways", "prawn")),
         *(
             (text, "")
             for text in ("arrow", "shopping cart", "gift", "chat", "die", "x", "", "   ", "📷", "tin", "till")
