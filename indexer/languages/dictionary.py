@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, dropwhile, islice, takewhile
 from pathlib import Path
 from typing import Self
 
@@ -33,10 +33,6 @@ HEAVIEST = 15
 ENGLISH, ANY = "en", "mul"
 """Codes of English, and of words whose language nobody has said."""
 BASE, FIRST_DIGIT = 240, 16
-
-
-def _key_of(line: bytes) -> str:
-    return line.partition(b"\t")[0].decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +98,12 @@ class Dictionary:
         found = (line[len(start) :] for line in lines[place : place + 1] if line.startswith(start))
         return tuple(meaning for line in found for meaning in self._groups(line))
 
-    def __iter__(self) -> Iterator[str]:
-        """All keys, in their order."""
-        return (_key_of(line) for number in range(len(self._firsts)) for line in self._block(number))
-
-    def neighbours(self, key: str, *, n: int = 12) -> list[str]:
-        """Up to `n` keys before a key and as many after it, in their order: those that begin like it are among them."""
-        start = key.encode() + b"\t"
-        number = self._block_of(start)
-        around = range(len(self._firsts))[max(0, number - 1) : number + 2]
-        lines = [line for number in around for line in self._block(number)]
-        place = bisect_left(lines, start)
-        return [*map(_key_of, lines[max(0, place - n) : place + n])]
+    def beginning(self, start: str) -> Iterator[str]:
+        """All keys that begin so, in their order."""
+        first = start.encode()
+        lines = chain.from_iterable(map(self._block, range(self._block_of(first + b"\t"), len(self._firsts))))
+        begun = takewhile(lambda line: line.startswith(first), dropwhile(lambda line: line < first, lines))
+        return (line.partition(b"\t")[0].decode() for line in begun)
 
     def _block_of(self, start: bytes) -> int:
         return max(0, bisect_right(self._firsts, start[:-1]) - 1)

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import groupby, islice, product, takewhile
+from operator import eq
 
 _ELISION = re.compile(r"(?<!\w)(?:l|d|qu|jusqu|lorsqu|puisqu|dell|nell|all|dall|sull|un|quest)['\u2019](?=\w)")
 """An article or preposition that French, Italian and Catalan write in one with the word behind it."""
@@ -161,12 +162,38 @@ def cut(run: str, is_known: Callable[[str], bool]) -> list[str]:
 
 
 _LEAST_STEM, _STEM_SHARE, _LONGEST_ENDING = 4, 0.6, 3
+ENDINGS = {
+    code: frozenset(endings.split(" "))
+    for code, endings in {
+        "cs": " a e i u y ek ka ku ky em ami",
+        "da": " e r s en er et ne erne",
+        "de": " e n s en er es chen lein",
+        "es": " a o s as es os ito ita itos itas",
+        "fi": " a i n t en et ia in it ien ja ta",
+        "fr": " e s x es",
+        "gl": " a o s as es os",
+        "hu": " a e i k t ak ek ok at et ot ja je",
+        "it": " a e i o he hi",
+        "nl": " e n s en je jes tje tjes",
+        "no": " a e r s en er et ene",
+        "pl": " a e i o u y em ek ka ki ow ami",
+        "pt": " a o m s ns as es os ao oes inho inha",
+        "ro": " a e i le ul uri",
+        "sk": " a e i u y ek ka ku ky om ami",
+        "sv": " a n r s an ar en er et na or arna erna orna",
+        "tr": " a e i u in un lar ler lari leri ma me mak mek",
+        "ru": " \u0430 \u0435 \u0438 \u043e \u0443 \u044b \u044c \u044e \u044f"
+        " \u0435\u0439 \u043e\u0432 \u0430\u043c\u0438 \u044f\u043c\u0438",
+        "uk": " \u0430 \u0435 \u0438 \u0456 \u043e \u0443 \u044c \u044e \u044f"
+        " \u0435\u0439 \u0456\u0432 \u0430\u043c\u0438 \u044f\u043c\u0438",
+    }.items()
+}
+"""Of the forms of words by language, as `fold` spells them; the first is none."""
 _LINKS = ("", "s", "n", "en", "es", "er", "e")
 """What Germanic languages put between the parts of a word."""
 _LONGEST_COMPOUND = 60
 """Letters: all ways to take a word apart are tried."""
 _MOST_PARTS = 3
-_LONGEST_ENDING_OF_A_NAME, _LONG_STEM = 2, 6
 
 
 def split(word: str, is_known: Callable[[str], bool], *, shortest: int) -> list[str]:
@@ -185,17 +212,20 @@ def split(word: str, is_known: Callable[[str], bool], *, shortest: int) -> list[
     return best[len(word)] if 1 < len(best.get(len(word), ())) <= _MOST_PARTS else []
 
 
-def n_alike(word: str, other: str, *, is_strict: bool) -> int:
-    """How many letters two words begin with alike where they differ by no more than their endings, else 0.
+def stem_of(word: str) -> str:
+    """The letters that any word begins with that `n_alike` may find like this one."""
+    return word[: max(_LEAST_STEM, round(_STEM_SHARE * len(word)))]
+
+
+def n_alike(word: str, other: str, language: str, *, is_strict: bool) -> int:
+    """How many letters two words of one stem begin with alike where they differ by their endings alone, else 0.
 
     With `is_strict` neither of them can be a brand: "flagge" and "flagg".
     """
-    alike = (one == another for one, another in zip(word, other, strict=False))
-    shared = sum(takewhile(bool, alike))
-    n_differing = max(len(word), len(other)) - shared
-    longest = (_LONGEST_ENDING_OF_A_NAME if shared >= _LONG_STEM else 1) if is_strict else _LONGEST_ENDING
-    is_stem = shared >= max(_LEAST_STEM, round(_STEM_SHARE * len(word))) and " " not in other
-    return shared if is_stem and n_differing <= longest else 0
+    shared, usual = sum(takewhile(bool, map(eq, word, other))), ENDINGS.get(language, frozenset[str]())
+    are_forms = any({word[at:], other[at:]} <= usual for at in range(shared, shared - _LONGEST_ENDING, -1))
+    longest = _LONGEST_ENDING if not is_strict else 0 if usual else 1
+    return shared if " " not in other and (are_forms or max(len(word), len(other)) - shared <= longest) else 0
 
 
 MARK = "~"

@@ -1,6 +1,7 @@
 """Texts in any language, read in English with a dictionary: which language one is in, and what it says."""
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -9,6 +10,7 @@ from itertools import groupby, pairwise
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary
 from indexer.languages.letters import (
     ENDING,
+    ENDINGS,
     IN_TWO_LETTERS,
     LOANWORD,
     LONG_VOWEL,
@@ -24,6 +26,7 @@ from indexer.languages.letters import (
     runs,
     sounding_like,
     split,
+    stem_of,
 )
 from indexer.languages.words import CERTAIN
 
@@ -33,6 +36,9 @@ SHORT = 2
 """Latin letters of a word that tells no language: every such pair is a word somewhere."""
 MARKS = ".,:;!?\"'()"
 """Around a word."""
+_LEAST_ASCII, _SHORTEST_COMPOUND, _LONGEST_ENDING = 4, 10, 4
+"""Of a word that is neither English nor a brand: its stem has more letters, or, of a compound, it so many bytes. Most
+letters of an ending."""
 _OF_USER = 1.5
 """What the letters count that a language knows which the user reads."""
 _LEAST_SHARE = 4
@@ -53,17 +59,17 @@ def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> 
     A text of English words is of another language where that is `preferred` first and knows all of them.
     """
     keys = [key for _, key in words]
-    own = preferred[0] if preferred else ENGLISH
     has_english = knows(dictionary, ENGLISH, *keys)
-    if has_english and own != ENGLISH and knows(dictionary, own, *keys):
-        return own, True
+    if has_english and preferred and preferred[0] != ENGLISH and knows(dictionary, preferred[0], *keys):
+        return preferred[0], True
     known = letters_known(dictionary, words)
+    alike = {} if known or has_english else letters_alike(dictionary, words)
     # More than one odd word in an English text: "two bent arrows, one above".
     is_much = not all(map(str.isascii, keys)) or max(known.values(), default=0) * _LEAST_SHARE >= sum(map(len, keys))
-    if known and (preferred or is_much):
+    if alike or (known and (preferred or is_much)):
         order = list(dict.fromkeys((*preferred, *dictionary.languages)))
-        share = {code: n * (_OF_USER if code in preferred else 1) for code, n in known.items()}
-        return min(known, key=lambda code: (-share[code], order.index(code))), True
+        share = {code: n * (_OF_USER if code in preferred else 1) for code, n in (known or alike).items()}
+        return min(share, key=lambda code: (-share[code], order.index(code))), bool(known)
     return next((code for code in preferred if code != ENGLISH and not has_english), None), False
 
 
@@ -85,6 +91,39 @@ def letters_known(dictionary: Dictionary, words: Typed) -> dict[str, int]:
             for code in (languages_of if spelt else voice_of)(dictionary, piece) - OF_ENGLISH:
                 known[code] = known.get(code, 0) + len(piece) * all(may_be_of(code, it) for it in spelt)
     return {code: n for code, n in known.items() if n}
+
+
+def letters_alike(dictionary: Dictionary, words: Typed) -> dict[str, int]:
+    """How many letters of words that nobody knows are of forms or compounds of what a language knows."""
+    found = Counter[str]()
+    for word, key in words:
+        if any(map(str.isalpha, key)) and not voice_of(dictionary, key):
+            found.update(
+                _letters_of_forms(dictionary, word, key)
+                or {code: len(key) for code in _COMPOUNDING if _is_compound(dictionary, key, code)}
+            )
+    return found
+
+
+def _letters_of_forms(dictionary: Dictionary, word: str, key: str) -> dict[str, int]:
+    """What is typed in ASCII may be English or a brand: it must end as forms do, and be less like English ones."""
+    found, is_ascii = Counter[str](), word.isascii()
+    near = (other for other in dictionary.beginning(stem_of(key)) if abs(len(other) - len(key)) <= _LONGEST_ENDING)
+    for other in near:
+        for code in languages_of(dictionary, other) | voice_of(dictionary, other):
+            found[code] = max(found[code], n_alike(key, other, code, is_strict=is_ascii and code != ENGLISH))
+    least, most = (max(found[ENGLISH], _LEAST_ASCII), len(key) - 1) if is_ascii else (0, len(key))
+    return {
+        code: found[code]
+        for code in (ENDINGS if is_ascii else found)
+        if least < found[code] <= most and (may_be_of(code, word) or not key.isascii())
+    }
+
+
+def _is_compound(dictionary: Dictionary, key: str, language: str) -> bool:
+    """Tell whether a language put a word together; a short one, or of English words, may be a brand."""
+    parts = _compound(dictionary, key, language, is_strict=True) if len(key.encode()) >= _SHORTEST_COMPOUND else []
+    return bool(parts) and all(voice_of(dictionary, part) != OF_ENGLISH for part in parts)
 
 
 Voice = frozenset[str]
@@ -130,8 +169,6 @@ _N_SOUNDS = 3
 _LEAST_WEIGHT = 0.25
 """Of another reading, beside 1 for the first."""
 _SHORTEST_PART, _SHORTEST_SURE_PART = 3, 4
-_MOST_OF_IT = 0.55
-"""Of a compound's letters, which its known parts must hold."""
 _COMPOUNDING = frozenset(("af", "da", "de", "et", "fi", "hu", "is", "ko", "nl", "no", "sv"))
 """Languages that write words in one that belong together; in others that is a slip."""
 _ARTICLES = {"ar": ("ال", "لل", "وال", "بال"), "he": ("ה",)}
@@ -253,14 +290,11 @@ def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bo
         yield Segment(word, terms)
     elif (sounds := _sounds(dictionary, word)) and sounds[0][1] >= _SURE_SOUND:
         yield Segment(word, sounds)
+    elif language in _COMPOUNDING and (parts := _compound(dictionary, word, language, is_strict=is_strict)):
+        yield from (Segment(part, _terms(dictionary, language, part)) for part in parts)
     else:
-        parts = _compound(dictionary, word, language, is_strict=is_strict) if language in _COMPOUNDING else []
-        if not parts and (like := _stem_mate(dictionary, word, language, is_strict=is_strict and word.isascii())):
-            yield Segment(word, _terms(dictionary, language, like))
-        elif parts := parts or _begun(dictionary, word, language, is_strict=is_strict):
-            yield from (Segment(part, _terms(dictionary, language, part)) for part in parts)
-        else:
-            yield Segment(word, sounds)
+        like = _stem_mate(dictionary, word, language, is_strict=is_strict and word.isascii())
+        yield Segment(word, _terms(dictionary, language, like) if like else sounds)
 
 
 def _compound(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> list[str]:
@@ -269,19 +303,6 @@ def _compound(dictionary: Dictionary, word: str, language: str, *, is_strict: bo
     shortest = _SHORTEST_SURE_PART if is_strict else _SHORTEST_PART
     ways = (split(it, lambda part: bool(_terms(dictionary, language, part)), shortest=shortest) for it in spellings)
     return next(filter(None, ways), [])
-
-
-def _begun(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> list[str]:
-    """The known parts of a compound of two, of which one may be unknown, if they hold most of its letters."""
-    if language not in _COMPOUNDING:
-        return []
-    ways = list[tuple[int, list[str]]]()
-    for at in range(_SHORTEST_SURE_PART, len(word) - _SHORTEST_PART):
-        head = next((it for it in (word[:at], word[: at - 1]) if _terms(dictionary, language, it)), "")
-        tail = _stem_mate(dictionary, word[at:], language, is_strict=True) or ""
-        ways.append((len(head) + len(tail and word[at:]), [*filter(None, (head, tail))]))
-    n_letters, parts = max(ways, default=(0, []))
-    return parts if n_letters >= len(word) * (1 if is_strict else _MOST_OF_IT) else []
 
 
 def _cut(dictionary: Dictionary, run: str, language: str) -> list[str]:
@@ -321,7 +342,7 @@ def _terms_as_spelt(dictionary: Dictionary, word: str, language: str) -> tuple[t
 
 def _stem_mate(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> str | None:
     """The known word that shares most of its beginning with a word, where only endings differ."""
-    alike = ((n_alike(word, key, is_strict=is_strict), key) for key in dictionary.neighbours(word))
+    alike = ((n_alike(word, key, language, is_strict=is_strict), key) for key in dictionary.beginning(stem_of(word)))
     mates = [(-n, len(key), key) for n, key in alike if n and _terms(dictionary, language, key)]
     return min(mates)[2] if mates else None
 
@@ -341,5 +362,4 @@ def _ways_to_say(pieces: Sequence[Segment]) -> list[tuple[str, float]]:
             other = " ".join([*best[:place], term, *best[place + 1 :]])
             if weight >= _LEAST_WEIGHT:
                 ways[other] = max(weight, ways.get(other, 0.0))
-    first, *others = ways.items()
-    return [first, *sorted(others, key=lambda way: -way[1])[:N_OTHERS]]
+    return sorted(ways.items(), key=lambda way: -way[1])[: 1 + N_OTHERS]

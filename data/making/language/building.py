@@ -131,7 +131,7 @@ def written_words() -> Written:
     found: dict[tuple[str, str], list[str]] = {}
     for english, *said in rows:
         for code, texts in zip(codes[1:], said, strict=True):
-            for key in dict.fromkeys(map(fold, texts.split("/"))):
+            for key in filter(None, dict.fromkeys(map(fold, texts.split("/")))):
                 found.setdefault((code, key), []).append(english)
     return found
 
@@ -165,7 +165,7 @@ def _forms(keys: Mapping[str, Sequence[Meaning]], written: Written) -> Iterator[
 def write_in_again(out: Path) -> int:
     """Put the written words into the bundled dictionary as it is, and write it; tell how many there are."""
     dictionary, written = Dictionary.bundled(), written_words()
-    keys = {key: list(dictionary.meanings(key)) for key in dictionary}
+    keys = {key: list(dictionary.meanings(key)) for key in dictionary.beginning("")}
     write_in(keys, written)
     write_dictionary(out, keys, names=dictionary.languages)
     return len(written)
@@ -203,7 +203,7 @@ def _neighbours(
 def _words_that_find(names: IconWords) -> dict[str, int]:
     """Words by which icons are found: how many names say each, or tags, and terms of the thesaurus."""
     language = bundled("language")
-    tags = Counter(word for tag in Dictionary(language / "synonyms.bin") for word in tag.split())
+    tags = Counter(word for tag in Dictionary(language / "synonyms.bin").beginning("") for word in tag.split())
     terms = json.loads((language / "terms.json").read_text("utf-8"))
     tags.update({word: _SHOWN_TAGS for term in terms for word in term.split()})
     found = {word: _SHOWN_NAMES for word, n in tags.items() if n >= _SHOWN_TAGS}

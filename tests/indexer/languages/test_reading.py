@@ -18,7 +18,7 @@ DELETE, PRINTER = ("loeschen", "LOESCHEN", "löschen"), ("l'imprimante", "l\u201
         *(
             ("삭제", "", "ko", "delete"),
             ("ショッピングカート", "", "ja", "shopping cart"),
-            ("モニター", "", "mul", "monitor"),
+            ("モニター", "", "ja", "monitor"),
         ),
         *(("ausgefüllter Stern", "", "de", "filled star"), ("étoile remplie", "", "fr", "star filled")),
         *(("Pfeil links", "", "de", "arrow left"), ("Pfeil left", "", "de", "arrow left")),
@@ -47,6 +47,17 @@ DELETE, PRINTER = ("loeschen", "LOESCHEN", "löschen"), ("l'imprimante", "l\u201
             ("кровати", "ru", "ru", "bed"),
         ),
         ("no molestar", "es", "es", "do not disturb"),
+        # Forms and compounds, whoever asks.
+        *(
+            (text, own, code, "cloud")
+            for text, code in (("nuages", "fr"), ("bulutlar", "tr"))
+            for own in ("", "en", code)
+        ),
+        *(
+            (text, "", code, english)
+            for text, code, english in (("koulut", "fi", "school"), ("선물상자", "ko", "gift box"))
+        ),
+        *((text, "", code, english) for text, code, english in (("gyárak", "hu", "factory"), ("ключей", "ru", "keys"))),
     ],
 )
 def test_a_text_is_read_in_the_language_that_knows_it_or_that_the_user_reads(
@@ -61,6 +72,8 @@ def test_a_text_is_read_in_the_language_that_knows_it_or_that_the_user_reads(
 @pytest.mark.parametrize(
     ("text", "preferred"),
     [
+        # No forms of English words, nor compounds of them, nor slips of the pen.
+        *((text, "") for text in ("americanexpress", "serach", "playstation", "gateways", "prawn")),
         *(
             (text, "")
             for text in ("arrow", "shopping cart", "gift", "chat", "die", "x", "", "   ", "📷", "tin", "till")
