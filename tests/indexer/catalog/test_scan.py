@@ -334,7 +334,7 @@ def test_a_german_folder_is_called_in_english_and_keeps_its_own_words(engine: En
     assert _index(engine, folder).read == [ReadSet("icons", {"de": 8}, (), ("xqvzrt",))]
     expected = {
         "pfeil-links": ("arrow left", "pfeil links", "de"),
-        "Benutzer_hinzufügen": ("user add", "benutzer hinzufügen", "de"),
+        "Benutzer_hinzufügen": ("add user", "benutzer hinzufügen", "de"),
         "loeschen": ("delete", "loeschen", "de"),
         "schloss": ("lock", "schloss", "de", "castle"),
         "hut": ("hat", "hut", "de", "hut"),

@@ -157,9 +157,9 @@ def test_the_format_of_the_configuration_is_taken_where_none_is_named(pick: Run)
 
 
 def test_a_need_that_finds_nothing_is_told_and_costs_the_exit_code(pick: Run) -> None:
-    done = pick("--set", "lucide", "--format", "unocss", "bell", "qqzzxxyy")
+    done = pick("--set", "lucide", "--format", "unocss", "bell", "jrctpxwjv")
     assert (done.exit_code, done.stdout) == (1, '<!-- bell -->\n<span class="i-lucide-bell"></span>\n')
-    assert 'nothing found for "qqzzxxyy"' in done.stderr
+    assert 'nothing found for "jrctpxwjv"' in done.stderr
 
 
 def test_json_is_one_object(pick: Run) -> None:
