@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby, pairwise
@@ -53,7 +53,9 @@ def words_of(text: str) -> list[tuple[str, str]]:
     return [(word if len(keys) == 1 else key, key) for word, keys in folded for key in keys][:MOST_WORDS]
 
 
-def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> tuple[str | None, bool]:
+def identify(
+    dictionary: Dictionary, words: Typed, preferred: Sequence[str], is_slip: Callable[[str], bool]
+) -> tuple[str | None, bool]:
     """Name the language of a text, and whether it is known to be that; None for English, or where nobody knows it.
 
     A text of English words is of another language where that is `preferred` first and knows all of them.
@@ -63,7 +65,7 @@ def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> 
     if has_english and preferred and preferred[0] != ENGLISH and knows(dictionary, preferred[0], *keys):
         return preferred[0], True
     known = letters_known(dictionary, words)
-    alike = {} if known or has_english else letters_alike(dictionary, words)
+    alike = {} if known or has_english else letters_alike(dictionary, words, is_slip)
     # More than one odd word in an English text: "two bent arrows, one above".
     is_much = not all(map(str.isascii, keys)) or max(known.values(), default=0) * _LEAST_SHARE >= sum(map(len, keys))
     if alike or (known and (preferred or is_much)):
@@ -93,15 +95,18 @@ def letters_known(dictionary: Dictionary, words: Typed) -> dict[str, int]:
     return {code: n for code, n in known.items() if n}
 
 
-def letters_alike(dictionary: Dictionary, words: Typed) -> dict[str, int]:
-    """How many letters of words that nobody knows are of forms or compounds of what a language knows."""
+def letters_alike(dictionary: Dictionary, words: Typed, is_slip: Callable[[str], bool]) -> dict[str, int]:
+    """How many letters of words that nobody knows are of forms or compounds of what a language knows.
+
+    What is rather a slip in English is of no other language: "floder" is no river.
+    """
     found = Counter[str]()
     for word, key in words:
         if any(map(str.isalpha, key)) and not voice_of(dictionary, key):
-            found.update(
-                _letters_of_forms(dictionary, word, key)
-                or {code: len(key) for code in _COMPOUNDING if _is_compound(dictionary, key, code)}
-            )
+            letters = _letters_of_forms(dictionary, word, key) or {
+                code: len(key) for code in _COMPOUNDING if _is_compound(dictionary, key, code)
+            }
+            found.update({} if letters and is_slip(key) else letters)
     return found
 
 
@@ -202,14 +207,22 @@ class Reading:
     """Whether the text also says something as it stands."""
 
 
-def read(dictionary: Dictionary, text: str, *, preferred: Sequence[str] = ()) -> Reading | None:
-    """Read a text; None where it is English as far as anybody knows.
+def read(
+    dictionary: Dictionary,
+    text: str,
+    *,
+    preferred: Sequence[str] = (),
+    is_slip: Callable[[str], bool] = lambda _: False,
+) -> Reading | None:
+    """Read a text; None where it is English as far as anybody knows, or a slip of the pen in it as `is_slip` tells.
 
     `preferred` are codes of the languages that the user reads, most used first; those that the dictionary lacks do not
     count. A word of English is one of another language only where the user reads that first, or accents say so.
     """
     typed = words_of(text)
-    language, is_known = identify(dictionary, typed, [code for code in preferred if code in dictionary.languages])
+    language, is_known = identify(
+        dictionary, typed, [code for code in preferred if code in dictionary.languages], is_slip
+    )
     has_english = knows(dictionary, ENGLISH, *(key for _, key in typed))
     if language is None and (_accented(typed) if has_english else any(_sounds(dictionary, key) for _, key in typed)):
         language = ANY

@@ -57,7 +57,7 @@ def parse_query(opened: Opened, text: str, *, languages: Sequence[str] = ()) -> 
         IconsError: there are none.
     """
     code = _code_in(opened, text)
-    reading, english = (None, text) if code else _read_in_english(text, languages)
+    reading, english = (None, text) if code else _read_in_english(opened, text, languages)
     if reading and reading.language not in map(language_of, languages) and _is_own(opened, normalise(text)):
         reading, english = None, text
     said = code.name if code else english
@@ -88,32 +88,37 @@ def _meant(wording: Wording, reading: Reading | None, text: str) -> dict[str, fl
     return {wording.typed: 1.0}
 
 
-def _read_in_english(text: str, languages: Sequence[str]) -> tuple[Reading | None, str]:
+def _read_in_english(opened: Opened, text: str, languages: Sequence[str]) -> tuple[Reading | None, str]:
     """Read a text of another language, and put it into English; what a minus leaves out comes last."""
     shown, left_out = MINUS.sub(" ", text[:MOST_LETTERS]), MINUS.findall(text[:MOST_LETTERS])
     head, *rest = _LEAVING_OUT.split(shown)
-    reading, words = _reading_of(head, languages), [word.lower() for word in rest[::2]]
+    reading, words = _reading_of(opened, head, languages), [word.lower() for word in rest[::2]]
     own = [reading.language] if reading else [WITHOUT[word] for word in words if word in WITHOUT][:1]
     if not own:
         return None, text
-    parts = (_in_english(part.strip(), own) for part in rest[1::2])
+    parts = (_in_english(opened, part.strip(), own) for part in rest[1::2])
     said = [reading.english if reading else head]
     said += [f"{'not' if word == 'not' else 'without'} {part}" for word, part in zip(words, parts, strict=True)]
-    said += ["-" + "-".join(_in_english(word, own).split()) for word in left_out]
+    said += ["-" + "-".join(_in_english(opened, word, own).split()) for word in left_out]
     return reading, " ".join(map(str.strip, said))
 
 
-def _in_english(text: str, languages: Sequence[str]) -> str:
-    reading = _reading_of(text, languages)
+def _in_english(opened: Opened, text: str, languages: Sequence[str]) -> str:
+    reading = _reading_of(opened, text, languages)
     return reading.english if reading else text
 
 
-def _reading_of(text: str, languages: Sequence[str]) -> Reading | None:
+def _reading_of(opened: Opened, text: str, languages: Sequence[str]) -> Reading | None:
     """Read a text; None where it is English, or holds signs alone."""
     if not any(map(str.isalpha, text)):
         return None
     preferred = [language_of(language) for language in languages]
-    return read_language(Dictionary.bundled(), spell_signs(text), preferred=preferred)
+    return read_language(
+        Dictionary.bundled(),
+        spell_signs(text),
+        preferred=preferred,
+        is_slip=lambda word: opened.speller.correct(word) is not None,
+    )
 
 
 def _is_own(opened: Opened, typed: str) -> bool:
@@ -128,7 +133,7 @@ def parse_avoided(opened: Opened, query: Query, parsed: ParsedQuery | None = Non
         IconsError: it is too much.
     """
     languages = (parsed.reading.language,) if parsed and parsed.reading else query.languages
-    words = [*(parsed.wording.without if parsed else ()), *(_in_english(it, languages) for it in query.without)]
+    words = [*(parsed.wording.without if parsed else ()), *(_in_english(opened, it, languages) for it in query.without)]
     distinct = tuple(filter(None, dict.fromkeys(map(read, words))))
     refuse_many(distinct)
     return Avoided(distinct, encode(opened, distinct))

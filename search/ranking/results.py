@@ -64,8 +64,7 @@ class Results:
         # Some icons are always nearest to one.
         is_never_empty = question.own is not None and question.parsed is None
         self._first, fits, is_measured = self._look(self._n)
-        measured = self._first.compress(is_measured)
-        self.cutoff = ScoreCutoff.of(measured, window.min_score, is_never_empty=is_never_empty)
+        self.cutoff = ScoreCutoff.of(self._first.compress(is_measured), window.min_score, is_never_empty=is_never_empty)
         self._rows = self.cutoff.hits(self._first.compress(fits))
         if not len(self._rows) and self._only is not None and window.min_score is None:
             self.cutoff = ScoreCutoff.of(self._first.compress(fits), None, is_never_empty=is_never_empty)

@@ -94,6 +94,12 @@ def test_english_and_what_nobody_knows_stay_as_they_are(text: str, preferred: st
     assert read(BUNDLED, text, preferred=preferred.split()) is None
 
 
+def test_a_form_that_is_rather_a_slip_in_english_is_of_no_other_language() -> None:
+    dictionary = Dictionary.bundled()
+    assert read(dictionary, "floder key") is not None
+    assert read(dictionary, "floder key", is_slip="floder".__eq__) is None
+
+
 def test_what_was_typed_is_told_word_by_word() -> None:
     found = read(BUNDLED, "Größe ändern: Schrift", preferred=["de"])
     assert found is not None and [piece.text for piece in found.pieces][-1] == "Schrift"
