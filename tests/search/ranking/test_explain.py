@@ -227,17 +227,17 @@ def test_the_command_shows_the_icon_beside_the_first(run: Callable[..., Result],
         ("étoile not filled", "star not filled"),
     ],
 )
-def test_what_is_left_out_is_read_in_the_language_of_the_rest(text: str, english: str) -> None:
-    reading, said = _read_in_english(text, ())
+def test_what_is_left_out_is_read_in_the_language_of_the_rest(opened: Opened, text: str, english: str) -> None:
+    reading, said = _read_in_english(opened, text, ())
     assert reading is not None and said == english and read_phrase(said).without
 
 
 @pytest.mark.parametrize(
     "text", ["bell -filled", "chat without dot", "-filled", "🪙", "→ ←", "sign in", "morning", "dream"]
 )
-def test_english_and_signs_stay_as_they_are(text: str) -> None:
-    assert _read_in_english(text, ()) == (None, text)
-    assert _read_in_english(text, ("en-US", "fr")) == (None, text)
+def test_english_and_signs_stay_as_they_are(opened: Opened, text: str) -> None:
+    assert _read_in_english(opened, text, ()) == (None, text)
+    assert _read_in_english(opened, text, ("en-US", "fr")) == (None, text)
 
 
 def test_no_and_not_are_words_of_other_languages_too() -> None:
