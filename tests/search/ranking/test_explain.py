@@ -240,9 +240,9 @@ def test_english_and_signs_stay_as_they_are(opened: Opened, text: str) -> None:
     assert _read_in_english(opened, text, ("en-US", "fr")) == (None, text)
 
 
-def test_no_and_not_are_words_of_other_languages_too() -> None:
-    assert _read_in_english("no disponible", ("es",))[0] is not None
-    assert "without" not in _read_in_english("mostrar no mapa", ("pt-BR",))[1]
+def test_no_and_not_are_words_of_other_languages_too(opened: Opened) -> None:
+    assert _read_in_english(opened, "no disponible", ("es",))[0] is not None
+    assert "without" not in _read_in_english(opened, "mostrar no mapa", ("pt-BR",))[1]
 
 
 @pytest.mark.parametrize(
