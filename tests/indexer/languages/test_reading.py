@@ -95,9 +95,8 @@ def test_english_and_what_nobody_knows_stay_as_they_are(text: str, preferred: st
 
 
 def test_a_form_that_is_rather_a_slip_in_english_is_of_no_other_language() -> None:
-    dictionary = Dictionary.bundled()
-    assert read(dictionary, "floder key") is not None
-    assert read(dictionary, "floder key", is_slip="floder".__eq__) is None
+    assert read(BUNDLED, "floder key") is not None
+    assert read(BUNDLED, "floder key", is_slip="floder".__eq__) is None
 
 
 def test_what_was_typed_is_told_word_by_word() -> None:

@@ -233,9 +233,9 @@ def test_what_is_left_out_is_read_in_the_language_of_the_rest(opened: Opened, te
 
 
 @pytest.mark.parametrize(
-    "text", ["bell -filled", "chat without dot", "-filled", "🪙", "→ ←", "sign in", "morning", "dream"]
+    "text", ["bell -filled", "chat without dot", "-filled", "🪙", "→ ←", "sign in", "morning", "dream", "circole"]
 )
-def test_english_and_signs_stay_as_they_are(opened: Opened, text: str) -> None:
+def test_english_its_slips_and_signs_stay_as_they_are(opened: Opened, text: str) -> None:
     assert _read_in_english(opened, text, ()) == (None, text)
     assert _read_in_english(opened, text, ("en-US", "fr")) == (None, text)
 
