@@ -16,6 +16,8 @@ from pathlib import Path
 
 import milvus_cluster
 import pytest
+from called_icons import build_called
+from conftest import save_tiny_model
 from milvus_cluster import Cluster
 from milvus_standalone import free_port, install, running
 from published_icons import here, library, own_cache  # noqa: F401 - fixtures
@@ -190,6 +192,14 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """Its encoder has so few weights that the cluster's broker keeps them all: it drops what is beyond 5 MB."""
+    root = tmp_path_factory.mktemp("small")
+    build_called(root, save_tiny_model(root / "model", seed=1, text_width=8))
+    return Library(root / "library")
+
+
 Question = tuple[str, Filters]
 QUESTIONS: list[Question] = [(words, filters) for words in WORDS for filters in FILTERS]
 
@@ -216,16 +226,15 @@ def ask_until(
     return said
 
 
-def test_a_query_node_may_be_killed_while_searches_go_on(
-    library: Library, here: SearchEngine, cluster: Cluster
-) -> None:
+def test_a_query_node_may_be_killed_while_searches_go_on(small: Library, cluster: Cluster) -> None:
     address = f"{cluster.address}/called"
-    publish(library, address, replicas=2)
+    publish(small, address, replicas=2)
     server = Published(LibraryElsewhere(address))
-    number = publish(library, address).generation  # as many as before
+    number = publish(small, address).generation  # as many as before
     collections = (*server.names.of(number), server.names.files)
     assert [server.connection.replicas(collection) for collection in collections] == [2, 2, 2]
-    there, expected = SearchEngine.open(address), [hits(here, question) for question in QUESTIONS]
+    here, there = SearchEngine.open(small), SearchEngine.open(address)
+    expected = [hits(here, question) for question in QUESTIONS]
     over = threading.Event()
     with ThreadPoolExecutor(N_ASKING) as pool:
         asking = [pool.submit(ask_until, over, there, expected, 17 * n) for n in range(N_ASKING)]
@@ -237,7 +246,7 @@ def test_a_query_node_may_be_killed_while_searches_go_on(
             over.set()
     said = [one for future in asking for one in future.result()]
     assert len(said) > 2 * N_ASKING and not any(said), [one for one in said if one][:5]
-    assert examine(library, address, sample=50).is_sound
+    assert examine(small, address, sample=50).is_sound
 
 
 def test_more_replicas_than_query_nodes_are_refused(library: Library, cluster: Cluster) -> None:
