@@ -185,7 +185,7 @@ def cluster(milvus: Path) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    """Its encoder has so few weights that the cluster's broker keeps them all: it drops what is beyond 5 MB."""
+    """Its encoder has so few weights that the cluster's broker keeps them all, 2 MB: of a topic it keeps 5."""
     root = tmp_path_factory.mktemp("small")
     build_called(root, save_tiny_model(root / "model", seed=1, text_width=8))
     return Library(root / "library")
