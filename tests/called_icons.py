@@ -7,6 +7,7 @@ from pathlib import Path
 from conftest import Silent
 
 from indexer.embedding.planning import EmbedOptions
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
@@ -33,15 +34,16 @@ THIN = 'fill="none" stroke="currentColor" stroke-width="1.5"'
 N_ICONS = len(LUCIDE) + len(MAP) + len(MDI) + len(SOLID)
 
 
-def build_called(root: Path) -> None:
-    """Write them, and a library of them that is indexed with the bundled model."""
+def build_called(root: Path, model: Path | None = None) -> None:
+    """Write them, and a library of them that is indexed with a model: the bundled one, or that of a folder."""
     sources = [
         _write_manifest(root / "drawn"),
         _write_iconify(root / "mdi.json", MDI, title="Material Design Icons", look=THIN),
         _write_iconify(root / "fa6-solid.json", SOLID, title="Font Awesome 6 Solid", look='fill="currentColor"'),
     ]
     how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
-    index(Library(root / "library"), IndexOptions(sources=sources, devices="cpu", embed=how), Silent())
+    choice = ModelChoice(f"local-dir:{model}") if model else None
+    index(Library(root / "library"), IndexOptions(sources=sources, choice=choice, devices="cpu", embed=how), Silent())
 
 
 def _write_manifest(folder: Path) -> Path:

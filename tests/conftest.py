@@ -86,17 +86,18 @@ class Silent:
         raise AssertionError(reason)
 
 
-def save_tiny_model(folder: Path, *, seed: int) -> Path:
-    """Save a randomly weighted open_clip model as a local-dir folder."""
+def save_tiny_model(folder: Path, *, seed: int, text_width: int = 32) -> Path:
+    """Save a randomly weighted open_clip model as a local-dir folder; the width says how large its vocabulary is."""
     import open_clip
     import torch
     from safetensors.torch import save_file
 
     torch.manual_seed(seed)
-    model = open_clip.CLIP(**TINY)
+    config = {**TINY, "text_cfg": {**TINY["text_cfg"], "width": text_width}}
+    model = open_clip.CLIP(**config)
     folder.mkdir(parents=True)
     preprocess = {"mean": [0.5] * 3, "std": [0.5] * 3, "interpolation": "bicubic", "resize_mode": "longest"}
-    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": TINY, "preprocess_cfg": preprocess}))
+    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": config, "preprocess_cfg": preprocess}))
     save_file(
         {name: tensor.contiguous() for name, tensor in model.state_dict().items()},
         folder / "open_clip_model.safetensors",

@@ -1,7 +1,8 @@
 """A Milvus cluster on this machine: etcd, a broker, coordinators, a proxy and nodes, each a process of its own.
 
-The server is that of `milvus_standalone.py`. The broker is librdkafka's mock broker: one that keeps messages
-in memory. Segments lie in a folder that all nodes share.
+The server is that of `milvus_standalone.py`. The broker is librdkafka's mock broker, which keeps messages in memory: of
+a topic the last 5 MB (`max_size` in its rdkafka_mock.c), so what is published must be small. Segments lie in a folder
+that all nodes share.
 """
 
 import json

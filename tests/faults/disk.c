@@ -209,3 +209,10 @@ static int rename_at(int from_folder, const char *from, int to_folder, const cha
 
 int rename(const char *from, const char *to) { return rename_at(AT_FDCWD, from, AT_FDCWD, to); }
 int renameat(int from_folder, const char *from, int to_folder, const char *to) { return rename_at(from_folder, from, to_folder, to); }
+
+/* A second name of a file: of several that want it, one alone gets it. */
+int link(const char *from, const char *to) {
+    char old[PATH_MAX], new[PATH_MAX];
+    int inside = name_of(AT_FDCWD, from, old) && name_of(AT_FDCWD, to, new);
+    CALL(int, inside, 1, -1, REAL(link) (from, to), record("link", old, new, 0, NULL, 0));
+}

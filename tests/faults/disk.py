@@ -70,9 +70,11 @@ class Disk:
                 folder.now[name] = _Node({}, {})
             case "remove":
                 del folder.now[name]
-            case "rename":
+            case "link" | "rename":
                 target, new_name = self._place(operation.other)
-                target.now[new_name] = folder.now.pop(name)
+                target.now[new_name] = folder.now[name]
+                if operation.what == "rename":
+                    del folder.now[name]
             case "sync":
                 node = folder.now[name] if name else folder
                 node.kept = dict(node.now) if isinstance(node.now, dict) else bytes(node.now)

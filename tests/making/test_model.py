@@ -134,7 +134,7 @@ def test_words_are_taught_and_two_models_are_blended(tmp_path: Path) -> None:
     write_folder(model, tmp_path / "earlier", lineage={"distillation": [1]}, card="# One\n")
 
     families = [Family((f"name{letter}",), (f"other{letter * 3}",)) for letter in "abcdefghijklmnop"]
-    relating = RelateOptions(steps=30, icons=16, synonyms=0, everyday=4, rate=2e-3, phrase_share=0, precision="fp32")
+    relating = RelateOptions(steps=45, icons=16, synonyms=0, everyday=4, rate=2e-3, phrase_share=0, precision="fp32")
     ranked = recall_of_names(model, families)["names MRR@50"]
     relate(model, families, [], (TEXTS, answers), options=relating)
     assert recall_of_names(model, families)["names MRR@50"] > ranked + 0.3

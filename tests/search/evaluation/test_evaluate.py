@@ -110,6 +110,7 @@ def test_empty_answers_are_counted_as_a_search_gives_them(subject: Subject, tmp_
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.* is served through torch, .* its export is not there yet")  # it is not in use
 def test_several_encoders_stand_side_by_side_and_a_missing_one_says_what_to_run(
     own_subject: Subject, build: Build, tiny_model: Path, other_model: Path, tmp_path: Path
 ) -> None:

@@ -86,11 +86,11 @@ def answers(where: Library | str) -> list[list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "rounds"), [(1, 1), (2, 9), (3, 9)])
+@pytest.mark.parametrize("seed", [2, 3])
 def test_what_changed_alone_is_sent_and_the_result_is_that_of_a_whole_publication(
-    drawn: Drawn, place: str, tmp_path: Path, seed: int, rounds: int
+    drawn: Drawn, place: str, tmp_path: Path, seed: int
 ) -> None:
-    rng, n_kept = random.Random(seed), 0
+    rng, n_kept, rounds = random.Random(seed), 0, 9
     for round_ in range(rounds):
         summary = publish(drawn.library, place)  # the third one renews the first
         n_kept += summary.kept

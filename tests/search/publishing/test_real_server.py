@@ -16,8 +16,10 @@ from pathlib import Path
 
 import milvus_cluster
 import pytest
+from called_icons import build_called
+from conftest import save_tiny_model
 from milvus_cluster import Cluster
-from milvus_standalone import free_port, install, running
+from milvus_standalone import free_port, running
 from published_icons import here, library, own_cache  # noqa: F401 - fixtures
 from test_publishing import Drawn, answers, held
 from test_same_answers import FILTERS, WORDS, same
@@ -37,24 +39,20 @@ N_KILLS = 12
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Its address: ICONS_TEST_MILVUS names one that runs, and ICONS_TEST_MILVUS_FOLDER where one was installed."""
-    if given := os.environ.get("ICONS_TEST_MILVUS"):
-        yield given
-        return
-    folder = Path(os.environ.get("ICONS_TEST_MILVUS_FOLDER") or tmp_path_factory.mktemp("milvus"))
-    install(folder)
-    with running(folder, port=free_port()) as address:
+def milvus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where a server is installed: ICONS_TEST_MILVUS_FOLDER, or a folder that goes."""
+    return Path(os.environ.get("ICONS_TEST_MILVUS_FOLDER") or tmp_path_factory.mktemp("milvus"))
+
+
+@pytest.fixture(scope="module")
+def server(milvus: Path) -> Iterator[str]:
+    """Address of an empty one."""
+    with running(milvus, port=free_port()) as address:
         yield address
 
 
-def named(server: str, name: str) -> str:
-    """An address that no other run of these tests has used."""
-    return f"{server}/{name}_{os.getpid()}_{time.time_ns() % 10**9}"
-
-
 def test_a_real_server_gives_the_same_answers(library: Library, here: SearchEngine, server: str) -> None:
-    address = named(server, "called")
+    address = f"{server}/called"
     assert publish(library, address).recall_at_10 == 1.0
     there = SearchEngine.open(address)
     for words in WORDS:
@@ -65,7 +63,7 @@ def test_a_real_server_gives_the_same_answers(library: Library, here: SearchEngi
 
 
 def test_a_publication_may_be_killed_at_any_moment(server: str, tmp_path: Path, tiny_model: Path) -> None:
-    address, rng = named(server, "killed"), random.Random(4)
+    address, rng = f"{server}/killed", random.Random(4)
     drawn = Drawn(tmp_path, tiny_model)
     drawn.edit(rng, n=14)
     publish(drawn.library, address)
@@ -79,7 +77,7 @@ def test_a_publication_may_be_killed_at_any_moment(server: str, tmp_path: Path, 
         process.wait()
         assert answers(address) in (before, answers(drawn.library))
     summary = publish(drawn.library, address)
-    whole = named(server, "whole")
+    whole = f"{server}/whole"
     publish(drawn.library, whole)
     assert answers(address) == answers(whole) == answers(drawn.library)
     assert held(address, summary.generation) == held(whole, summary.generation)
@@ -108,18 +106,14 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module")
-def address(
-    library: Library, certificate: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
-    """Of a library that was published with the token; ICONS_TEST_MILVUS_FOLDER names where a server was installed."""
-    folder = Path(os.environ.get("ICONS_TEST_MILVUS_FOLDER") or tmp_path_factory.mktemp("milvus"))
-    install(folder)
+def address(library: Library, certificate: tuple[Path, Path], milvus: Path) -> Iterator[str]:
+    """Of a library that was published with the token."""
     guarded = {"authorization_enabled": True, "tls_mode": 1}
     guarded |= {"server_pem_path": str(certificate[0]), "server_key_path": str(certificate[1])}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(TOKEN, RIGHT)
         patch.setenv(AUTHORITY, str(certificate[0]))
-        with running(folder, port=free_port(), settings=guarded) as server:
+        with running(milvus, port=free_port(), settings=guarded) as server:
             publish(library, f"{server}/called")
             yield f"{server}/called"
 
@@ -181,13 +175,20 @@ BEFORE_SECONDS, AFTER_SECONDS = 5.0, 60.0
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """An empty one; ICONS_TEST_MILVUS_FOLDER names where a server was installed."""
+def cluster(milvus: Path) -> Iterator[Cluster]:
+    """An empty one."""
     if lacks := milvus_cluster.missing():
         lacking(lacks)
-    folder = Path(os.environ.get("ICONS_TEST_MILVUS_FOLDER") or tmp_path_factory.mktemp("milvus"))
-    with milvus_cluster.running(folder) as running:
+    with milvus_cluster.running(milvus) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """Its encoder has so few weights that the cluster's broker keeps them all, 2 MB: of a topic it keeps 5."""
+    root = tmp_path_factory.mktemp("small")
+    build_called(root, save_tiny_model(root / "model", seed=1, text_width=8))
+    return Library(root / "library")
 
 
 Question = tuple[str, Filters]
@@ -216,16 +217,15 @@ def ask_until(
     return said
 
 
-def test_a_query_node_may_be_killed_while_searches_go_on(
-    library: Library, here: SearchEngine, cluster: Cluster
-) -> None:
+def test_a_query_node_may_be_killed_while_searches_go_on(small: Library, cluster: Cluster) -> None:
     address = f"{cluster.address}/called"
-    publish(library, address, replicas=2)
+    publish(small, address, replicas=2)
     server = Published(LibraryElsewhere(address))
-    number = publish(library, address).generation  # as many as before
+    number = publish(small, address).generation  # as many as before
     collections = (*server.names.of(number), server.names.files)
     assert [server.connection.replicas(collection) for collection in collections] == [2, 2, 2]
-    there, expected = SearchEngine.open(address), [hits(here, question) for question in QUESTIONS]
+    here, there = SearchEngine.open(small), SearchEngine.open(address)
+    expected = [hits(here, question) for question in QUESTIONS]
     over = threading.Event()
     with ThreadPoolExecutor(N_ASKING) as pool:
         asking = [pool.submit(ask_until, over, there, expected, 17 * n) for n in range(N_ASKING)]
@@ -237,7 +237,7 @@ def test_a_query_node_may_be_killed_while_searches_go_on(
             over.set()
     said = [one for future in asking for one in future.result()]
     assert len(said) > 2 * N_ASKING and not any(said), [one for one in said if one][:5]
-    assert examine(library, address, sample=50).is_sound
+    assert examine(small, address, sample=50).is_sound
 
 
 def test_more_replicas_than_query_nodes_are_refused(library: Library, cluster: Cluster) -> None:

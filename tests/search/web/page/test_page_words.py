@@ -304,10 +304,9 @@ def test_arrows_walk_through_rows_and_columns_and_tab_stops_once(open_page: Open
         "() => getComputedStyle(document.querySelector('#grid')).gridTemplateColumns.split(' ').length"
     )
     page.locator("#words").press("ArrowDown")
-    last = tiles.count() - 1
     for key, at in (
         *(("ArrowRight", 1), ("ArrowDown", 1 + columns), ("ArrowLeft", columns), ("ArrowLeft", columns - 1)),
-        *(("ArrowDown", 2 * columns - 1), ("ArrowUp", columns - 1), ("Home", 0), ("End", last), ("ArrowDown", last)),
+        *(("ArrowDown", 2 * columns - 1), ("ArrowUp", columns - 1), ("Home", 0), ("End", -1), ("ArrowDown", -1)),
         *(("Home", 0), ("ArrowLeft", 0)),
     ):
         press(page, key)
