@@ -64,12 +64,15 @@ def _opened(root: Path, sets: Mapping[str, tuple[str, Mapping[str, str]]]) -> Se
             "icons": {name: {"body": body} for name, body in bodies.items()},
         }
         (root / f"{prefix}.json").write_text(json.dumps(whole))
-    options = IndexOptions(
-        sources=[root / f"{prefix}.json" for prefix in sets],
-        devices="cpu",
-        embed=EmbedOptions(batch_size=32, workers=0, precision="fp32"),
+    index(
+        Library(root / "library"),
+        IndexOptions(
+            sources=[root / f"{prefix}.json" for prefix in sets],
+            devices="cpu",
+            embed=EmbedOptions(batch_size=32, workers=0, precision="fp32"),
+        ),
+        Silent(),
     )
-    index(Library(root / "library"), options, Silent())
     return SearchEngine.open(root / "library")
 
 

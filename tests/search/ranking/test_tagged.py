@@ -93,5 +93,5 @@ def test_a_tag_as_it_is_typed_comes_before_one_that_it_says_in_another_language(
 
 def test_an_icon_is_found_by_what_other_sets_say_of_its_name_as_far_as_its_picture_says_it(tagged: Library) -> None:
     engine = SearchEngine.open(tagged.root)
-    said = engine.explain(Query(words="garbage"), engine.find("lucide-static:trash")).icon
-    assert 0 < said.evidence["synonyms"] < weights.SYNONYM
+    trash = engine.find("lucide-static:trash")
+    assert 0 < engine.explain(Query(words="garbage"), trash).icon.evidence["synonyms"] < weights.SYNONYM
