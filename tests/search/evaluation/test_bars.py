@@ -73,3 +73,8 @@ def test_the_engine_finds_what_it_found(
 def test_the_engine_finds_concepts(rows: dict[tuple[str, str, str], dict[str, float]], regime: str) -> None:
     found = {key: row["R@5"] for key, row in rows.items() if key[0] == regime and key[1].startswith("concept")}
     assert next(value for key, value in found.items() if key[2] == "engine") >= max(0.9, *found.values())
+
+
+def test_a_name_that_says_it_comes_before_what_is_tagged_so(tagged: Library) -> None:
+    done = CliRunner().invoke(main, ["search", "shopping", "-k", "1", "--library", str(tagged.root)])
+    assert "shopping-bag" in done.stdout  # Lucide tags a shirt so
