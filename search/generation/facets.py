@@ -50,7 +50,11 @@ class Chosen:
         return is_held
 
     def images(self) -> "Chosen":
-        """The pictures that its icons show."""
+        """The pictures that its icons show: one selection, which indexes know again."""
+        return self._images
+
+    @cached_property
+    def _images(self) -> "Chosen":
         assert self.facets is not None
         return Chosen(distinct(self.facets.at(self.ids)["image"]))
 
