@@ -228,8 +228,7 @@ class VectorIndex:
         self, query: Floats, k: int, only: Ids | None, n_refined: int, *, is_exact: bool
     ) -> tuple[Floats, NDArray[np.int64]]:
         """Scores and positions, (1, k) each; a position is -1 where nothing was found."""
-        of_codes, positions = self._parameters(None, k_factor=n_refined / k), None
-        index, parameters = self._inner, of_codes
+        index, parameters, positions = self._inner, self._parameters(None, k_factor=n_refined / k), None
         if only is not None:
             is_kept, together = self._places(only)
             if len(only) <= EXACT_AMONG and together is not None:
@@ -242,7 +241,7 @@ class VectorIndex:
         elif is_exact and self.spec not in _EXACT:
             index, parameters = self._whole(np.ones(len(self), dtype=bool))
         scores, places = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
-        return scores, places if positions is None else positions[places]
+        return cast(Floats, scores), places if positions is None else positions[places]
 
     def _refined(self, k: int, per_hit: int) -> int:
         """Candidates that are scored exactly."""
@@ -280,10 +279,8 @@ class VectorIndex:
         around = faiss.index_factory(codes.d, f"IVF1,PQ{codes.M}x4fs", codes.metric_type)
         around.quantizer.add(np.zeros((1, codes.d), np.float32))
         around.pq, around.is_trained, around.ntotal = codes.pq, True, len(self)
-        around.invlists.resize(0, len(positions))
-        of_list = faiss.rev_swig_ptr(around.invlists.get_codes(0), len(blocks) * packed.shape[1])
-        packed.take(blocks, axis=0, out=of_list.reshape(len(blocks), -1))
-        faiss.rev_swig_ptr(around.invlists.get_ids(0), len(positions))[:] = positions
+        chosen = packed.take(blocks, axis=0)
+        around.invlists.add_entries(0, len(positions), faiss.swig_ptr(positions), faiss.swig_ptr(chosen))
         return around
 
     def reconstruct(self, ids: Ids) -> Floats:

@@ -49,12 +49,9 @@ class Chosen:
         is_held[self.ids] = True
         return is_held
 
-    def images(self) -> "Chosen":
-        """The pictures that its icons show: one selection, which indexes know again."""
-        return self._images
-
     @cached_property
-    def _images(self) -> "Chosen":
+    def images(self) -> "Chosen":
+        """The pictures that its icons show: always the same object, by which an index knows a filter again."""
         assert self.facets is not None
         return Chosen(distinct(self.facets.at(self.ids)["image"]))
 

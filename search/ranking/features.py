@@ -125,10 +125,9 @@ def _synonyms(
     np.maximum.at(gained, np.searchsorted(ids, named[is_here]), share * says[is_here])
     places = np.flatnonzero(gained > own)
     if found is not None and len(places):
-        usual = found.usual
-        known = opened.facets.at(np.append(usual, ids[places]))
+        known, n_usual = opened.facets.at(np.append(found.usual, ids[places])), len(found.usual)
         cosines = cosines_of(opened.pictures, parsed.vector[None], known["image"])[0]
-        deviations = (cosines[len(usual) :] - cosines[: len(usual)].mean()) / max(1e-6, cosines[: len(usual)].std())
+        deviations = (cosines[n_usual:] - cosines[:n_usual].mean()) / max(1e-6, cosines[:n_usual].std())
         gained[places] *= np.clip(0.5 + deviations / 2, 0, 1)
     return np.asarray(np.maximum(gained - own, 0), np.float32)
 

@@ -56,7 +56,7 @@ class Results:
         self._question, self._flat = question, window.flat
         facets = question.opened.facets
         self._only = facets.keep("selections", lambda: lru_cache(maxsize=_N_SELECTIONS)(facets.select))(filters)
-        self._n_images = None if self._only is None or question.look is None else len(self._only.images())
+        self._n_images = None if self._only is None or question.look is None else len(self._only.images)
         self._n, self._beyond, self._stated = retrieve.N_CANDIDATES, 0.0, np.inf
         self._seen = np.empty(0, np.int64)
         """Icons that were looked at."""

@@ -193,7 +193,7 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
             among.append(lexical)
         every, first = [nearest, *named], [nearest[:N_FIRST], *named]
     if question.look is not None:
-        images = None if only is None else only.images()
+        images = None if only is None else only.images
         looks, nearest = _near(question.opened, question.opened.pictures, question.look, n, images, is_first=is_first)
         shown = facets.showing(nearest) if is_first or only is None else nearest[:0]
         every.append(shown)
@@ -208,8 +208,7 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
 def _near(
     opened: Opened, vectors: VectorSearch, vector: Floats, n: int, only: Selection | None, *, is_first: bool
 ) -> tuple[Neighbours, Ids]:
-    """What lies near to a vector among a selection, perhaps with more beside it; and what does so among all, best first.
-    """
+    """What lies near to a vector among a selection, perhaps with more beside it; and what does so among all, best first."""
     share = 1.0 if only is None else max(1, len(only)) / max(1, len(vectors))
     if share * _LARGE >= 1:
         found = _remembered_near(opened, vectors, vector, min(round(n / share), vectors.most))
