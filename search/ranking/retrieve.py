@@ -208,7 +208,7 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
 def _near(
     opened: Opened, vectors: VectorSearch, vector: Floats, n: int, only: Selection | None, *, is_first: bool
 ) -> tuple[Neighbours, Ids]:
-    """What lies near to a vector among a selection, perhaps with more beside it; and what does so among all, best first."""
+    """What lies near to a vector among a selection, perhaps with more beside; and what does among all, best first."""
     share = 1.0 if only is None else max(1, len(only)) / max(1, len(vectors))
     if share * _LARGE >= 1:
         found = _remembered_near(opened, vectors, vector, min(round(n / share), vectors.most))
