@@ -46,13 +46,9 @@ SHARES = (1 / 32, 1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8)
 _LEAST_PROBES = 16
 GRAPH_WIDTH = 128
 """Neighbours that a walk through a graph keeps in view (efSearch)."""
-EXACT_AMONG = 50_000
+EXACT_AMONG = 20_000
 """Of so many ids that a filter leaves, or fewer, the whole vectors are compared: no hit is lost, and it is known at
-once how many there are. Codes have to be asked again and again for few that lie apart (a whole query among 40,149 of
-413,502: 12 ms and 40)."""
-_SPARES = (1.25, 5)
-"""How many times as many as should do product codes are asked for, where a filter takes some of them away; if it takes
-too many, once more."""
+once how many there are. Of 17,592 it takes .6 ms, as long as their codes; of 40,149 1.4."""
 FEW = 16
 """Queries that one thread asks together: threads that wait for each other would cost others the cores."""
 SEEN_AROUND = 16
@@ -86,11 +82,9 @@ class VectorIndex:
         self.ids: Ids = faiss.vector_to_array(index.id_map)
         """Of its vectors, ascending."""
         self.spec = spec
-        self._placed: tuple[Ids, Mask] = self.ids[:0], np.empty(0, bool)
-        """The last ids that a query was asked among, and which vectors bear them: a filter is asked with again."""
-        self._together: tuple[Mask, Any] = np.empty(0, bool), None
-        """Which vectors were compared last, and an index of these alone if they were so before: 38 MB at most where
-        vectors are of 384."""
+        self._placed: tuple[Ids, Mask, Any] = self.ids[:0], np.empty(0, bool), None
+        """The last ids that a query was asked among, which vectors bear them, and what `_side_by_side` made of these: a
+        filter is asked with again."""
 
     def __len__(self) -> int:
         return int(self._index.ntotal)
@@ -234,69 +228,60 @@ class VectorIndex:
         self, query: Floats, k: int, only: Ids | None, n_refined: int, *, is_exact: bool
     ) -> tuple[Floats, NDArray[np.int64]]:
         """Scores and positions, (1, k) each; a position is -1 where nothing was found."""
-        if only is None and (self.spec in _EXACT or not is_exact):
-            index, parameters = self._inner, self._parameters(None, k_factor=n_refined / k)
-        else:
-            is_kept = np.ones(len(self), dtype=bool) if only is None else self._places(only)
-            is_sifted = "PQ" in self.spec and "IVF" not in self.spec and not is_exact
-            together = self._side_by_side(is_kept) if is_exact and "Refine" in self.spec else None
-            if together is not None:
-                scores, places = together.search(np.ascontiguousarray(query[None]), k)
-                return scores, np.append(np.flatnonzero(is_kept), -1)[places]
-            if is_sifted:
-                is_kept = self._sift(query, is_kept, least=k, most=n_refined)
-            if is_exact or is_sifted:
+        index, parameters, positions = self._inner, self._parameters(None, k_factor=n_refined / k), None
+        if only is not None:
+            is_kept, together = self._places(only)
+            if len(only) <= EXACT_AMONG and together is not None:
+                index, parameters, positions = together, None, np.append(np.flatnonzero(is_kept), -1)
+            elif is_exact:
                 index, parameters = self._whole(is_kept)
             else:
-                index, parameters = self._inner, self._parameters(_selector(is_kept), k_factor=n_refined / k)
-        return cast(
-            tuple[Floats, NDArray[np.int64]], index.search(np.ascontiguousarray(query[None]), k, params=parameters)
-        )
+                index = together or index
+                parameters = self._parameters(_selector(is_kept), k_factor=n_refined / k)
+        elif is_exact and self.spec not in _EXACT:
+            index, parameters = self._whole(np.ones(len(self), dtype=bool))
+        scores, places = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
+        return cast(Floats, scores), places if positions is None else positions[places]
 
     def _refined(self, k: int, per_hit: int) -> int:
         """Candidates that are scored exactly."""
         return max(per_hit * k, REFINED if self._lists is None else 2 * REFINED)
 
-    def _places(self, only: Ids) -> Mask:
-        """Which of the vectors, by position, bear some ids."""
-        ids, is_placed = self._placed
+    def _places(self, only: Ids) -> tuple[Mask, Any]:
+        """Which of the vectors, by position, bear some ids, and an index of these alone, if that is quicker to ask."""
+        ids, is_kept, together = self._placed
         if ids is not only:
-            is_kept = np.zeros(max(int(only[-1]), int(self.ids[-1])) + 1, dtype=bool)
-            is_kept[only] = True
-            is_placed = is_kept[self.ids]
-            self._placed = only, is_placed
-        return is_placed
+            is_named = np.zeros(max(int(only[-1]), int(self.ids[-1])) + 1, dtype=bool)
+            is_named[only] = True
+            is_kept = is_named[self.ids]
+            together = self._side_by_side(is_kept, len(only)) if "Refine" in self.spec else None
+            self._placed = only, is_kept, together
+        return is_kept, together
 
-    def _side_by_side(self, is_kept: Mask) -> Any:
-        """An index of some whole vectors alone, if they are compared again: they are read in a tenth of the time.
-
-        None at first: it takes longer to make than it saves once.
-        """
-        before, together = self._together
-        if before is not is_kept:
-            together = None
-        elif together is None:
-            whole, codes = self._stored(np.flatnonzero(is_kept))
+    def _side_by_side(self, is_kept: Mask, n: int) -> Any:
+        """An index of some vectors alone: whole ones where they are few, else product codes; None for other kinds."""
+        if n <= EXACT_AMONG:
+            whole, stored = self._stored(np.flatnonzero(is_kept))
             together = faiss.IndexScalarQuantizer(whole.d, whole.sq.qtype, whole.metric_type)
-            together.add_sa_codes(codes)
-        self._together = is_kept, together
-        return together
+            together.add_sa_codes(stored)
+            return together
+        return faiss.IndexRefine(self._codes_around(is_kept), self._inner.refine_index) if self._lists is None else None
 
-    def _sift(self, query: Floats, is_kept: Mask, *, least: int, most: int) -> Mask:
-        """Of the vectors that a filter keeps, the `most` whose product codes are nearest: these know no selection.
+    def _codes_around(self, is_kept: Mask) -> Any:
+        """A list of the blocks of product codes that hold some vectors: of others, too, which a selector leaves out.
 
-        Where even among many of the nearest the filter leaves fewer than `least`, all that it keeps.
+        FAISS takes a selector for codes in lists alone. What is in a set stands together, and so in few blocks.
         """
         codes = faiss.downcast_index(self._inner.base_index)
-        for spare in _SPARES:
-            n = min(len(self), round(spare * most * len(self) / int(is_kept.sum())))
-            nearest = codes.search(np.ascontiguousarray(query[None]), n)[1][0]
-            fitting = nearest[is_kept[nearest]][:most]
-            if len(fitting) >= max(least, most // 2):
-                sifted = np.zeros(len(self), dtype=bool)
-                sifted[fitting] = True
-                return sifted
-        return is_kept
+        blocks = np.unique(np.flatnonzero(is_kept) // codes.bbs)
+        positions = (codes.bbs * blocks[:, None] + np.arange(codes.bbs)).ravel()
+        packed = faiss.rev_swig_ptr(codes.codes.get(), codes.codes.size()).reshape(-1, codes.bbs * codes.M2 // 2)
+        around = faiss.index_factory(codes.d, f"IVF1,PQ{codes.M}x4fs", codes.metric_type)
+        around.quantizer.add(np.zeros((1, codes.d), np.float32))
+        around.pq, around.is_trained, around.ntotal = codes.pq, True, len(self)
+        chosen = packed.take(blocks, axis=0)
+        around.invlists.add_entries(0, len(positions), faiss.swig_ptr(positions), faiss.swig_ptr(chosen))
+        return around
 
     def reconstruct(self, ids: Ids) -> Floats:
         """Read back the stored vectors of some ids, (n, dim).
@@ -340,6 +325,8 @@ class VectorIndex:
         if self._lists is not None:
             options["nprobe"] = self._lists.nprobe * (1 if selector is None else 2)
             kind = faiss.IVFRaBitQSearchParameters if "RaBitQ" in self.spec else faiss.SearchParametersIVF
+        elif "PQ" in self.spec:
+            kind = faiss.SearchParametersIVF  # of `_codes_around`
         plain = kind(**options) if options else None  # product codes refuse any
         if "Refine" not in self.spec:
             return plain

@@ -75,6 +75,7 @@ class Selection(Protocol):
     def has(self, ids: Ids) -> Mask:
         """Which of some ids it holds."""
 
+    @property
     def images(self) -> "Selection":
         """The pictures that its icons show."""
 

@@ -49,8 +49,9 @@ class Chosen:
         is_held[self.ids] = True
         return is_held
 
+    @cached_property
     def images(self) -> "Chosen":
-        """The pictures that its icons show."""
+        """The pictures that its icons show: always the same object, by which an index knows a filter again."""
         assert self.facets is not None
         return Chosen(distinct(self.facets.at(self.ids)["image"]))
 

@@ -46,8 +46,6 @@ Rows = NDArray[np.void]
 """Chosen by `take` and `compress`: an index copies them field by field, which takes ten times as long."""
 _STYLES = CERTAIN | OPPOSITES.keys() | {"fill", "solid"}
 """Words that mean a style or a state and no thing, of which a vector says nothing: most stars are near "filled"."""
-_USUAL = 64
-"""Candidates, about, that say how much like the query pictures usually are."""
 _AT_ONCE = 8_192
 """Vectors that are read back together: of a deep page a quarter of a million are, 400 MB in one piece."""
 
@@ -127,11 +125,9 @@ def _synonyms(
     np.maximum.at(gained, np.searchsorted(ids, named[is_here]), share * says[is_here])
     places = np.flatnonzero(gained > own)
     if found is not None and len(places):
-        first = ids[is_in(found.ids[found.is_first], ids)]
-        usual = first[:: 1 + len(first) // _USUAL]
-        known = opened.facets.at(np.append(usual, ids[places]))
+        known, n_usual = opened.facets.at(np.append(found.usual, ids[places])), len(found.usual)
         cosines = cosines_of(opened.pictures, parsed.vector[None], known["image"])[0]
-        deviations = (cosines[len(usual) :] - cosines[: len(usual)].mean()) / max(1e-6, cosines[: len(usual)].std())
+        deviations = (cosines[n_usual:] - cosines[:n_usual].mean()) / max(1e-6, cosines[:n_usual].std())
         gained[places] *= np.clip(0.5 + deviations / 2, 0, 1)
     return np.asarray(np.maximum(gained - own, 0), np.float32)
 

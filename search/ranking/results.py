@@ -34,9 +34,10 @@ from search.ranking.retrieve import Question
 
 STEP = 4
 """How many times as many are asked for with each step."""
-N_SURE = 50_000
-"""Among so many icons, or fewer, hits are counted up to `MOST_COUNTED` however deep they lie. Among more the vectors
-are asked once, since nobody should wait for a count: "488+" is said then."""
+N_SURE, N_SURE_AMONG = 50_000, 20_000
+"""In a library of so many icons, and among so many that filters leave, hits are counted up to `MOST_COUNTED` however
+deep they lie: vectors are compared exactly there. Else these are asked once, since nobody should wait for a count:
+"488+" is said then."""
 N_COUNTED = 16_384
 """Among so many of the nearest icons the hits are that a menu counts: of all of Iconify these hold the hits of all but
 the broadest words (arrow, circle)."""
@@ -55,7 +56,7 @@ class Results:
         self._question, self._flat = question, window.flat
         facets = question.opened.facets
         self._only = facets.keep("selections", lambda: lru_cache(maxsize=_N_SELECTIONS)(facets.select))(filters)
-        self._n_images = None if self._only is None or question.look is None else len(self._only.images())
+        self._n_images = None if self._only is None or question.look is None else len(self._only.images)
         self._n, self._beyond, self._stated = retrieve.N_CANDIDATES, 0.0, np.inf
         self._seen = np.empty(0, np.int64)
         """Icons that were looked at."""
@@ -69,9 +70,9 @@ class Results:
         if not len(self._rows) and self._only is not None and window.min_score is None:
             self.cutoff = ScoreCutoff.of(self._first.compress(fits), None, is_never_empty=is_never_empty)
             self._rows = self.cutoff.hits(self._first.compress(fits))
-        n_among = len(question.opened.facets) if self._only is None else len(self._only)
+        is_sure = len(facets) <= N_SURE or (self._only is not None and len(self._only) <= N_SURE_AMONG)
         hits = self._arranged(self._rows)
-        while self._can_find_more and len(hits) <= MOST_COUNTED and n_among <= N_SURE:
+        while self._can_find_more and len(hits) <= MOST_COUNTED and is_sure:
             self._deeper(STEP * self._n)
             hits = self._arranged(self._rows)
         self.hits = self._with_preferred(hits)
@@ -128,7 +129,7 @@ class Results:
         self._n = min(n, question.opened.icons.most)
         found = retrieve.retrieve(question, self._n, self._only, is_first=is_first)
         fits = self._may_answer(found.ids)
-        is_new = ~is_in(self._seen, found.ids) & (fits | is_first)
+        is_new = ~is_in(self._seen, found.ids) & (fits | found.is_first)
         ids = found.ids[is_new]
         self._seen = np.sort(np.concatenate([self._seen, ids]), kind="stable")  # which is quick where both ascend
         if question.keywords is None:

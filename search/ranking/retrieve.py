@@ -1,6 +1,6 @@
 """What is asked of a generation, and which of its icons could answer: near by a vector, or called or tagged so."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import cast
 
@@ -18,6 +18,11 @@ from search.words.wording import read_keywords
 
 N_CANDIDATES = 1_000
 """Icons that the vectors are asked for at first: what a refined index looks at in any case."""
+N_FIRST = 400
+"""The nearest of these by which scores are measured, beside what is named, whatever is filtered: of 399 texts over
+Iconify all have the cutoff that 1,000 set."""
+N_USUAL = 64
+"""Of all that is found without filters, about so many say how much like the query pictures usually are."""
 N_LEXICAL = 400
 """Icons that names add to those that the vectors find; one in five where more are asked for."""
 N_DRAWN = 50
@@ -145,6 +150,8 @@ class Retrieved:
     """Ascending, each once."""
     is_first: Mask
     """Which of them are found at first, whatever is filtered: by these a query's scores are measured."""
+    usual: Ids = field(default_factory=lambda: np.empty(0, np.int64))
+    """Some of those found at first where nothing is filtered: how much like the query pictures usually are."""
     cosines: Neighbours | None = None
     """Of icons with the words, as far as they are known; `beyond` is the most that one may have which was not found."""
     looks: Neighbours | None = None
@@ -167,44 +174,45 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
     if question.keywords is not None:
         return _retrieve_keywords(question, question.keywords, n)
     every: list[Ids] = []
-    """Found whatever is filtered."""
+    """Found where nothing is filtered."""
+    first: list[Ids] = []
+    """Those of them by which scores are measured."""
     among: list[Ids] = []
     """Found among what the filters leave, and perhaps beside."""
     cosines = looks = None
     words = 0.0
     facets, icons = question.opened.facets, question.opened.icons
     if (parsed := question.parsed) is not None and question.fits is not None:
-        cosines, first = _near(question.opened, icons, parsed.vector, n, only, is_first=is_first)
-        every, among = [first], [cosines.ids]
-        if len(cosines.ids) < len(icons):
-            first, lexical, words = _best_named(question.opened, question.fits, max(N_LEXICAL, n // 5), only)
-            every += [first, *question.direct, question.synonyms[0]]
+        cosines, nearest = _near(question.opened, icons, parsed.vector, n, only, is_first=is_first)
+        best, lexical, words = _best_named(question.opened, question.fits, max(N_LEXICAL, n // 5), only)
+        named = [best, *question.direct, question.synonyms[0]]
+        among = [cosines.ids, lexical]
+        for name in parsed.wording.drawn if is_first else ():  # nothing else is drawn for it, however deep is looked
+            best, lexical, _ = _best_named(question.opened, question.opened.lexicon.coverage(name), N_DRAWN, only)
+            named.append(best)
             among.append(lexical)
-            if is_first:  # nothing else is drawn for it, however deep is looked
-                lexicon = question.opened.lexicon
-                drawn = [
-                    _best_named(question.opened, lexicon.coverage(name), N_DRAWN, only) for name in parsed.wording.drawn
-                ]
-                every += [first for first, *_ in drawn]
-                among += [best for _, best, _ in drawn]
+        every, first = [nearest, *named], [nearest[:N_FIRST], *named]
     if question.look is not None:
-        images = None if only is None else only.images()
-        looks, first = _near(question.opened, question.opened.pictures, question.look, n, images, is_first=is_first)
-        every.append(facets.showing(first) if is_first or only is None else first[:0])
+        images = None if only is None else only.images
+        looks, nearest = _near(question.opened, question.opened.pictures, question.look, n, images, is_first=is_first)
+        shown = facets.showing(nearest) if is_first or only is None else nearest[:0]
+        every.append(shown)
+        first.append(shown)
         among.append(facets.showing(looks.ids))
-    of_all = distinct(np.concatenate(every))
-    ids = of_all if only is None else distinct(np.concatenate([of_all, *among]))
-    return Retrieved(ids, is_in(of_all, ids) & is_first, cosines, looks, words)
+    of_all, measured = distinct(np.concatenate(every)), distinct(np.concatenate(first))
+    ids = of_all if only is None else distinct(np.concatenate([measured, *among]))
+    usual = of_all[:: 1 + len(of_all) // N_USUAL] if is_first else of_all[:0]
+    return Retrieved(ids, is_in(measured, ids) & is_first, usual, cosines, looks, words)
 
 
 def _near(
     opened: Opened, vectors: VectorSearch, vector: Floats, n: int, only: Selection | None, *, is_first: bool
 ) -> tuple[Neighbours, Ids]:
-    """What lies near to a vector among a selection, perhaps with more beside it; and what does so among all."""
+    """What lies near to a vector among a selection, perhaps with more beside; and what does among all, best first."""
     share = 1.0 if only is None else max(1, len(only)) / max(1, len(vectors))
     if share * _LARGE >= 1:
         found = _remembered_near(opened, vectors, vector, min(round(n / share), vectors.most))
-        return found, found.ids[np.argsort(-found.scores, kind="stable")[:n]] if share < 1 else found.ids
+        return found, found.ids[np.argsort(-found.scores, kind="stable")[:n]]
     near = vectors.search(vector, k=n, only=only, is_rough=True)
     if not is_first:
         return near, near.ids[:0]

@@ -63,7 +63,7 @@ class _Naming:
         self.opened = opened
         self.icons = opened.facets.select(filters)
         """None for all."""
-        self.images = None if self.icons is None else self.icons.images()
+        self.images = None if self.icons is None else self.icons.images
         self.curves = opened.manifest.calibration.pictures
 
     def may_answer(self, ids: Ids) -> Mask:

@@ -93,6 +93,7 @@ class Where:
         found = [row["id"] for where in chunks for row in self.connection.query(self.collection, where, ["id"])]
         return np.isin(ids, found)
 
+    @property
     def images(self) -> "Where":
         """The pictures that its icons show, or may show: one has the labels of all of its icons."""
         assert self.pictures is not None

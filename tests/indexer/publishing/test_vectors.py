@@ -82,7 +82,7 @@ def test_product_codes_answer_where_a_filter_takes_all_that_is_near(
     vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("indexer.merging.vector_index.EXACT_AMONG", 10)
-    monkeypatch.setattr("indexer.merging.vector_index.REFINED", 20)
+    monkeypatch.setattr("indexer.merging.vector_index.REFINED", 300)
     opened = _opened(KINDS["pq"], vectors, tmp_path)
     query = vectors[0].astype(np.float32)
     furthest = np.sort(np.argsort(vectors.astype(np.float32) @ query)[:1500])
