@@ -248,14 +248,19 @@ class VectorIndex:
         return max(per_hit * k, REFINED if self._lists is None else 2 * REFINED)
 
     def _places(self, only: Ids) -> tuple[Mask, Any]:
-        """Which of the vectors, by position, bear some ids, and an index of these alone, if that is quicker to ask."""
+        """Which of the vectors, by position, bear some ids, and an index of these alone, if that is quicker to ask.
+
+        Whole vectors are put together when they are asked again: it takes longer than it saves once.
+        """
         ids, is_kept, together = self._placed
-        if ids is not only:
+        is_again = ids is only
+        if not is_again:
             is_named = np.zeros(max(int(only[-1]), int(self.ids[-1])) + 1, dtype=bool)
             is_named[only] = True
-            is_kept = is_named[self.ids]
-            together = self._side_by_side(is_kept, len(only)) if "Refine" in self.spec else None
-            self._placed = only, is_kept, together
+            is_kept, together = is_named[self.ids], None
+        if together is None and "Refine" in self.spec and (is_again or len(only) > EXACT_AMONG):
+            together = self._side_by_side(is_kept, len(only))
+        self._placed = only, is_kept, together
         return is_kept, together
 
     def _side_by_side(self, is_kept: Mask, n: int) -> Any:
