@@ -132,7 +132,7 @@ def _synonyms(
         known = opened.facets.at(np.append(usual, ids[places]))
         cosines = cosines_of(opened.pictures, parsed.vector[None], known["image"])[0]
         deviations = (cosines[len(usual) :] - cosines[: len(usual)].mean()) / max(1e-6, cosines[: len(usual)].std())
-        gained[places] *= np.clip(0.5 + deviations / 2, 0, 1)
+        gained[places] *= np.interp(deviations, (-1, 1), (0, 1))  # all of it for pictures a deviation above the mean
     return np.asarray(np.maximum(gained - own, 0), np.float32)
 
 
