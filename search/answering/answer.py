@@ -500,14 +500,12 @@ def _place(opened: Opened, icon: int, hits: Rows) -> tuple[int | None, str]:
 
 def _kept_out(results: Results, row: Rows) -> str:
     """Say what keeps an icon from being a hit: filters, what is to be left out, its score."""
-    cutoff, reasons = results.cutoff, []
-    is_good = row["score"][0] >= cutoff.least
-    if not results.may_answer(row["icon"])[0]:
-        reasons.append("the filters leave it out")
-    if not is_good and row["left out"][0]:
-        reasons.append("it is what is to be left out")
-    if not is_good and cutoff.best < weights.LEAST_SCORE:
-        reasons.append(f"no icon has a score of {weights.LEAST_SCORE}, the best one has {cutoff.best:.3f}")
-    elif not is_good:
-        reasons.append(f"its score {row['score'][0]:.3f} is below {cutoff.least:.3f}")
-    return f"not a hit: {', and '.join(reasons)}"
+    cutoff, score = results.cutoff, row["score"][0]
+    is_low, is_empty = score < cutoff.least, cutoff.best < weights.LEAST_SCORE
+    reasons = {
+        "the filters leave it out": not results.may_answer(row["icon"])[0],
+        "it is what is to be left out": is_low and row["left out"][0] > 0,
+        f"no icon has a score of {weights.LEAST_SCORE}, the best one has {cutoff.best:.3f}": is_low and is_empty,
+        f"its score {score:.3f} is below {cutoff.least:.3f}": is_low and not is_empty,
+    }
+    return f"not a hit: {', and '.join(reason for reason, is_so in reasons.items() if is_so)}"

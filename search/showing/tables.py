@@ -172,15 +172,15 @@ def print_explanation(explanation: Explanation) -> None:
     console = open_console()
     first = explanation.first
     icons = [explanation.icon] + ([first] if first and first.hit.id != explanation.icon.hit.id else [])
-    for line in understood(explanation):
+    silent = [what for what in icons[0].evidence if not any(icon.evidence[what] for icon in icons)]
+    for line in (*understood(explanation), *([f"nothing from: {', '.join(silent)}"] if silent else ())):
         console.print(plain(line), soft_wrap=not console.file.isatty())
     console.print()
     console.print(table_of(("", *(printable(icon.hit.key) for icon in icons)), _rows(icons), folded=range(3)))
-    if silent := [what for what in icons[0].evidence if not any(icon.evidence[what] for icon in icons)]:
-        print_line(console, f"nothing from: {', '.join(silent)}")
     console.print()
-    for icon in reversed(icons):
-        print_line(console, f"{icon.hit.key} is {icon.shown}")
+    if first and first.shown != "a hit":  # its evidence is that of the icon in whose place it is
+        print_line(console, f"{first.hit.key} is {first.shown}")
+    print_line(console, f"{explanation.icon.hit.key} is {explanation.shown}")
 
 
 def understood(explanation: Explanation) -> list[str]:
