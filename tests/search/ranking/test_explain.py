@@ -71,7 +71,7 @@ def test_evidence_is_what_features_weigh_and_ranks_within_tiers(
     hits = engine.ask(query, window=flat).hits
     judged = [engine.explain(query, hit.id, window=flat).icon for hit in hits]
     for one in judged:
-        assert one.features.keys() == one.weights.keys() == one.evidence.keys()
+        assert list(one.features) == list(one.weights) == list(one.evidence) == ["vectors", *SIGNALS]
         for name, value in one.evidence.items():
             assert one.features[name] * one.weights[name] == pytest.approx(value, abs=2e-3), name
     order = [(TIERS.index(one.tier), -sum(one.evidence.values())) for one in judged]
@@ -107,9 +107,8 @@ def test_place_score_and_first_are_those_of_the_answer(engine: SearchEngine, wor
             if icon in places:
                 assert stands and (stands.id, stands.score) == (icon, judged.hit.score)
             elif icon in good:
-                is_variant = stands and (stands.set, stands.words) == (judged.hit.set, judged.hit.words)
-                how = "its variant" if is_variant else "which has its drawing"
-                assert stands and shown.endswith(f": {stands.key}, {how}, stands for it as number {judged.place}")
+                how = rf"{stands and re.escape(stands.key)}, (its variant|which has its drawing)"
+                assert re.fullmatch(rf"no hit of its own: {how}, stands for it as number {judged.place}", shown)
             else:
                 assert not stands and ("the filters leave it out" in shown) == (icon not in left)
                 assert "score" in shown or icon not in left
@@ -122,10 +121,8 @@ def test_why_an_icon_is_no_hit_is_true(engine: SearchEngine) -> None:
     matched = re.fullmatch(r"not a hit: its score (0\.[0-9]{3}) is below (0\.[0-9]{3})", far.shown)
     assert float(matched[1]) == pytest.approx(far.icon.hit.score, abs=1e-3)
     assert float(matched[2]) == pytest.approx(weights.SHARE_OF_BEST * everything[0].score, abs=1e-3)
-    assert far.icon.hit.score < float(matched[2])
     nothing = _explain(engine, "jrctpxwjv", "lucide:star")
-    told = "not a hit: no icon has a score of 0.1, the best one has 0.0"
-    assert nothing.first is None and nothing.shown.startswith(told)
+    assert nothing.first is None and "no icon has a score of 0.1, the best one has 0.0" in nothing.shown
 
 
 @pytest.mark.parametrize(
@@ -162,7 +159,6 @@ def test_each_kind_of_evidence_is_told_where_it_says_something(engine: SearchEng
     assert chosen["set first"] - plain["set first"] == pytest.approx(weights.SETS_FIRST * weights.PREFERRED, abs=1e-3)
     bell = _explain(engine, "flag", "lucide:bell").icon.evidence
     assert {name for name, value in bell.items() if value} <= {"vectors", "set", "usual"}
-    assert list(bell) == ["vectors", *SIGNALS] and "-0.0," not in json.dumps(bell)
 
 
 @pytest.mark.parametrize(("words", "drawing"), [("csat", "star"), ("breadcrumb", "home")])
