@@ -383,12 +383,17 @@ class Judged:
     """Its score and similarity are those of this query."""
     rank: int | None
     """Its place among the hits, from 1; None where it is none, or another one stands for it."""
+    place: int | None
+    """The place of the hit that shows it, itself or the one that stands for it; None where it is no hit."""
+    shown: str
+    """Whether it is a hit, and which variant, drawing or other set moved it; if it is none, why."""
     tier: str
     """How directly it answers: called, named, stated (a tag is the query), related."""
     cosines: Mapping[str, float]
     """With the query's vector: picture, name, tags where it states some, and all of them fused."""
     features: Mapping[str, float]
-    """All that says something of it (`search.ranking.features`): vectors, words of the name, style, parts, ..."""
+    """All that may speak for it or against it (`search.ranking.features`): vectors, words of the name, style, ...; 0
+    for what says nothing."""
     weights: Mapping[str, float]
     """Log-odds that each of these is worth (`search.ranking.weights`)."""
     evidence: Mapping[str, float]
@@ -417,7 +422,7 @@ class Explanation:
     first: Judged | None
     """None where the answer is empty."""
     shown: str
-    """Whether the icon is a hit, and which variant, drawing or other set moved it; if it is none, why."""
+    """What is said of the icon's place, once more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -428,12 +428,13 @@ def explain(opened: Opened, query: Query, icon: int, filters: Filters, window: W
     if (parsed := question.parsed) is None or question.look is not None:
         raise IconsError("only a query of words alone can be explained")
     results = Results(question, filters, window)
-    row, is_hit = results.judged(icon)
+    rows = results.judged(np.append(opened.facets.alike(np.array([icon]))[0], icon))
+    sought = rows["icon"][results.are_hits(rows)]  # a preferred set's icon is shown where one with its drawing stands
     with suppress(UnsupportedError):  # it may lie deeper than the engine looks
-        while is_hit and window.sort == "relevance" and not results.has_seen(icon) and len(results.hits) < MOST_HITS:
+        while window.sort == "relevance" and not results.have_seen(sought) and len(results.hits) < MOST_HITS:
             results.at_least(len(results.hits) + 1)
     hits = _in_order(results, question, window, 1)
-    wording = parsed.wording
+    wording, judged = parsed.wording, _judge(question, results, hits, icon)
     return Explanation(
         typed=wording.typed,
         name=wording.name,
@@ -444,15 +445,15 @@ def explain(opened: Opened, query: Query, icon: int, filters: Filters, window: W
         without=question.avoided.words,
         spelled=wording.spelled,
         read_as=_read_as(parsed),
-        icon=_judge(question, row, hits),
-        first=_judge(question, results.judged(int(hits["icon"][0]))[0], hits) if len(hits) else None,
-        shown=_shown(opened, results, row, hits, is_hit=is_hit),
+        icon=judged,
+        first=_judge(question, results, hits, int(hits["icon"][0])) if len(hits) else None,
+        shown=judged.shown,
     )
 
 
-def _judge(question: Question, row: Rows, hits: Rows) -> Judged:
-    """What is known of an icon, whose row is the only one, and where it stands among the hits."""
-    opened, icon = question.opened, int(row["icon"][0])
+def _judge(question: Question, results: Results, hits: Rows, icon: int) -> Judged:
+    """What is known of an icon, and where it stands among the hits."""
+    opened, row = question.opened, results.judged(np.array([icon]))
     known, vector = opened.snapshot.icon(icon), question.parsed.vector if question.parsed else row["vectors"]
     [name], [picture] = encode(opened, (known.words,)), opened.pictures.reconstruct(np.array([known.image_id]))
     cosines = {"picture": float(picture @ vector), "name": float(name @ vector)}
@@ -462,46 +463,49 @@ def _judge(question: Question, row: Rows, hits: Rows) -> Judged:
     cosines["fused"] = float(row["vectors"][0])
     places = np.flatnonzero(hits["icon"] == icon)
     own = {"vectors": 1 / opened.manifest.calibration.unit, **SIGNALS}
-    features = {name: float(row[name][0]) for name in own if row[name][0] or name == "vectors"}
+    features = {name: float(row[name][0]) for name in own}
     [hit] = as_hits(opened, hits[places] if len(places) else row, question.sets, flat=False)
+    is_hit = len(places) > 0 or bool(results.are_hits(row)[0])
+    place, shown = _place(opened, icon, hits) if is_hit else (None, _kept_out(results, row))
     return Judged(
         hit=hit,
         rank=int(places[0]) + 1 if len(places) else None,
+        place=place,
+        shown=shown,
         tier=TIERS[row["tier"][0]],
         cosines={arm: round(value, 4) for arm, value in cosines.items()},
         features={name: round(value, 4) for name, value in features.items()},
-        weights={name: round(own[name], 4) for name in features},
-        evidence={name: round(value * own[name], 3) for name, value in features.items()},
+        weights={name: round(weight, 4) for name, weight in own.items()},
+        evidence={name: round(value * own[name], 3) + 0.0 for name, value in features.items()},  # 0 is no -0
     )
 
 
-def _shown(opened: Opened, results: Results, row: Rows, hits: Rows, *, is_hit: bool) -> str:
-    """Whether an icon is a hit; of a hit what brought it to its place, else what keeps it from one."""
-    [icon], [score], cutoff = *(row[name].tolist() for name in ("icon", "score")), results.cutoff
-    for judged in hits["judged"][hits["icon"] == icon].tolist():
-        variants, _ = groups_of(opened, np.array([icon, judged]))
-        why = "its variant" if variants[0] == variants[1] else "which has its drawing, in a set that comes later"
-        return (
-            "a hit" if judged == icon else f"a hit, in the place of {hits_of(opened, np.array([judged]))[0].key}, {why}"
-        )
-    if is_hit:
-        return _stood_for(opened, row, hits)
-    if score >= cutoff.least:
-        return "not a hit: the filters leave it out"
-    if cutoff.best < weights.LEAST_SCORE:
-        return f"not a hit: no icon has a score of {weights.LEAST_SCORE}, the best one has {cutoff.best:.3f}"
-    return f"not a hit: its score {score:.3f} is below {cutoff.least:.3f}"
-
-
-def _stood_for(opened: Opened, row: Rows, hits: Rows) -> str:
-    """Say which hit stands for an icon: one of its variants, else one that shows its drawing."""
-    for of_icon, of_hits, how in zip(
-        groups_of(opened, row["icon"]),
-        groups_of(opened, hits["icon"]),
-        ("its variant", "which has its drawing"),
-        strict=True,
-    ):
-        for place in np.flatnonzero(of_hits == of_icon)[:1].tolist():
+def _place(opened: Opened, icon: int, hits: Rows) -> tuple[int | None, str]:
+    """The place of the hit that shows an icon, and how: itself, in the place of another, or one that stands for it."""
+    groups = groups_of(opened, np.array([icon]))
+    for place in np.flatnonzero(hits["icon"] == icon).tolist():
+        if (judged := int(hits["judged"][place])) == icon:
+            return place + 1, "a hit"
+        is_variant = groups_of(opened, np.array([judged]))[0] == groups[0]
+        how = "its variant" if is_variant else "which has its drawing, in a set that comes later"
+        return place + 1, f"a hit, in the place of {hits_of(opened, np.array([judged]))[0].key}, {how}"
+    for number, how in enumerate(("its variant", "which has its drawing")):
+        # Where a preferred set's icon is shown, that one and the one in whose place it is stand for their groups.
+        is_of_group = [groups_of(opened, hits[name])[number] == groups[number] for name in ("icon", "judged")]
+        for place in np.flatnonzero(np.any(is_of_group, axis=0))[:1].tolist():
             key = hits_of(opened, hits["icon"][[place]])[0].key
-            return f"no hit of its own: {key}, {how}, stands for it as number {place + 1}"
-    return f"a hit, behind the first {len(hits):,}"
+            return place + 1, f"no hit of its own: {key}, {how}, stands for it as number {place + 1}"
+    return None, f"a hit, behind the first {len(hits):,}"
+
+
+def _kept_out(results: Results, row: Rows) -> str:
+    """Say what keeps an icon from being a hit: filters, what is to be left out, its score."""
+    cutoff, score = results.cutoff, row["score"][0]
+    is_low, is_empty = score < cutoff.least, cutoff.best < weights.LEAST_SCORE
+    reasons = {
+        "the filters leave it out": not results.may_answer(row["icon"])[0],
+        "it is what is to be left out": is_low and row["left out"][0] > 0,
+        f"no icon has a score of {weights.LEAST_SCORE}, the best one has {cutoff.best:.3f}": is_low and is_empty,
+        f"its score {score:.3f} is below {cutoff.least:.3f}": is_low and not is_empty,
+    }
+    return f"not a hit: {', and '.join(reason for reason, is_so in reasons.items() if is_so)}"

@@ -1,9 +1,9 @@
 """How well each icon of one set stands for one of another, and how likely the first one is right.
 
 Four things speak for an icon, and each sees what another misses: the likeness of the pictures; the words of the name,
-asked as a query; the likeness of picture and name fused; and how well the one icon's picture fits the other's name. A
-fifth holds the first against all other icons of the source set: a bare circle is like many icons, and most like one.
+asked as a query; the likeness of picture and name fused; and how well the one icon's picture fits the other's name.
 Likenesses are measured in spreads of all pairs of the two sets, which makes them the same for any encoder and library.
+They and the log-odds of the words are added up as they are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions, Spread, firsts_of, grouped, in_chunks, spread_of
+from indexer.arrays import Floats, Ids, Mask, Positions, firsts_of, grouped, in_chunks, spread_of
 from indexer.merging.facets import NO_STYLE
 from search.generation.backend import Ability, IconRow
 from search.generation.opened import Opened
@@ -82,10 +81,6 @@ def open_side(opened: Opened, key: str) -> Side:
     )
 
 
-SPREADS = 1.75
-"""Log-odds that a spread of the pictures' likeness counts where sources compete for one target."""
-_PICTURES, _WORDS, _FUSED, _NAMES, _RIVALS = 0.8, 0.8, 1.3, 1.3, 0.3
-"""What a spread of each counts."""
 _ROWS_AT_ONCE = 128
 
 
@@ -93,7 +88,7 @@ class Evidence(NamedTuple):
     """What speaks for each icon of the target, (n targets,)."""
 
     total: Floats
-    """Of all that speaks for it, in log-odds."""
+    """Of all that speaks for it."""
     pictures: Floats
     """The likeness of the pictures alone, in spreads."""
     words: Floats
@@ -114,17 +109,13 @@ class Target:
     def compare(self, source: Side, rows: Sequence[int]) -> Iterator[Evidence]:
         """What speaks for each target to stand for some icons of a source set, in their order."""
         likeness, both = spread_of(source.pictures, self.side.pictures), spread_of(source.fused, self.side.fused)
-        naming, crowd = spread_of(source.pictures, self._names), _crowd(likeness, source.pictures, self.side.pictures)
+        naming = spread_of(source.pictures, self._names)
         for some in in_chunks(np.asarray(rows), _ROWS_AT_ONCE):
             pictures = likeness.of(source.pictures[some] @ self.side.pictures.T)
             fused = both.of(source.fused[some] @ self.side.fused.T)
             names = naming.of(source.pictures[some] @ self._names.T)  # how well the pictures fit the targets' names
-            # the log share of each among all of its set that look like the target
-            rivals = np.float32(SPREADS) * pictures - crowd
             for n, words in enumerate(self.spoken([source.rows[row].words for row in some.tolist()])):
-                total = _PICTURES * pictures[n] + _WORDS * words + _FUSED * fused[n]
-                total = np.asarray(total + _NAMES * names[n] + _RIVALS * rivals[n], np.float32)
-                yield Evidence(total, pictures[n], words)
+                yield Evidence(pictures[n] + words + fused[n] + names[n], pictures[n], words)
 
     def spoken(self, names: Sequence[str]) -> Iterator[Floats]:
         """Evidence of names as queries, (n targets,) each, in log-odds."""
@@ -138,14 +129,6 @@ class Target:
                 icons["vectors"] = of_one
                 words_of(question_of_words(self._opened, one), icons)
                 yield added_up(icons, self._opened.manifest.calibration)
-
-
-def _crowd(spread: Spread, sources: Floats, targets: Floats) -> NDArray[np.float32]:
-    total = np.zeros(len(targets), np.float64)
-    for some in in_chunks(sources, _ROWS_AT_ONCE):
-        likeness = spread.of(some @ targets.T).astype(np.float64)
-        total += np.exp(SPREADS * likeness).sum(axis=0)
-    return np.asarray(np.log(total), np.float32)
 
 
 N_CANDIDATES = 4

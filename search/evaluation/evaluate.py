@@ -24,6 +24,7 @@ from indexer.library.folder import Library
 from indexer.merging.manifest import Weights, made_up_words
 from indexer.rendering.render import draw
 from indexer.reports.figures import (
+    CUTS,
     DEPTH,
     RESAMPLES,
     Bar,
@@ -189,27 +190,20 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
     return {**facts, "resamples": RESAMPLES}
 
 
-CUTS = (1, 5, 10, 30)
 NDCG_DEPTH = 10
-MEASURES = (*(f"R@{cut}" for cut in CUTS), f"MRR@{DEPTH}", "mAP", f"nDCG@{NDCG_DEPTH}")
+MEASURES = (*(f"R@{cut}" for cut in CUTS), f"MRR@{DEPTH}", f"nDCG@{NDCG_DEPTH}")
 
 
 def measure(ranks: Sequence[Ranks], *, seed: int = 0) -> dict[str, Figure]:
     """Figures of one ranker, in the order of MEASURES, from each query's ranks as `right_ranks` gives them.
 
-    R@k: share of queries with any right answer among the first k. MRR@50: mean of 1 / rank of the first one, else 0.
-    mAP and nDCG@10 look at every right answer: Manning, Raghavan, Schütze, Introduction to Information Retrieval, 2008,
-    section 8.4; gains are binary, and what a ranker does not rank adds nothing.
+    R@k: share of queries with any right answer among the first k. MRR@50: mean of 1 / rank of the first one, else 0; of
+    the engine down to 10, which is all that a person is shown. nDCG@10 looks at every right answer: Manning, Raghavan,
+    Schütze, Introduction to Information Retrieval, 2008, section 8.4; gains are binary.
     """
     scores = first_rank_scores(np.array([found[0] for found in ranks], np.int64), cuts=CUTS)
-    scores["mAP"] = np.array([average_precision(found) for found in ranks])
     scores[f"nDCG@{NDCG_DEPTH}"] = np.array([ndcg(found) for found in ranks])
     return means(scores, seed=seed)
-
-
-def average_precision(ranks: Ranks) -> float:
-    """Mean precision at the ranks (m,) of all right answers of a query, ascending; an unranked one counts as 0."""
-    return float((np.arange(1, len(ranks) + 1) / ranks).mean())  # UNRANKED is so large that it adds nothing
 
 
 def ndcg(ranks: Ranks) -> float:

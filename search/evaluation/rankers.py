@@ -23,15 +23,14 @@ from indexer.merging.lexicon import Lexicon
 from indexer.merging.manifest import FP16, N_ASKED, Answering, NamedQuery, Nonsense, Weights, calibrate, spread
 from indexer.merging.merge import TagVectors, Vectors
 from indexer.merging.vector_index import VectorIndex
-from indexer.reports.figures import DEPTH, UNRANKED, Ranks, right_ranks
-from search.engine import Filters, Query, SearchEngine, Window
+from indexer.reports.figures import UNRANKED, Ranks, right_ranks
+from search.engine import Filters, Query, SearchEngine
 from search.evaluation.queries import Corpus, Question, Tags
 from search.generation.backend import Ability
 from search.generation.facets import FaissVectors
 from search.generation.opened import Opened
 from search.words.wording import Speller
 
-_SEEN = Window(k=DEPTH)
 ENGINE = "engine"
 
 
@@ -162,8 +161,8 @@ class EngineRanker:
         )
 
     def hits(self, text: str, sets: Iterable[str] = ()) -> Ids:
-        """Rows of the first 50 hits that somebody sees who prefers no set, best first."""
-        found = self._engine.ask(Query(words=text, prefer=()), filters=Filters(sets=tuple(sets)), window=_SEEN)
+        """Rows of the hits that somebody is shown who prefers no set and asks for no more, best first."""
+        found = self._engine.ask(Query(words=text, prefer=()), filters=Filters(sets=tuple(sets)))
         return np.searchsorted(self._corpus.icon_ids, np.array([hit.id for hit in found.hits], np.int64))
 
     def ranks(self, question: Question) -> Ranks:

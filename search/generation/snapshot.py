@@ -46,9 +46,9 @@ _FACTS = {
 
 NAMED = "SELECT id FROM names WHERE words = ?1 UNION ALL SELECT id FROM names WHERE own = ?1 AND own <> ''"
 """Ids of the names that are some words, in English or as they are written."""
-_MATCHING = """
-    SELECT rowid, bm25(keywords, 10.0, 3.0, 1.0) AS cost FROM keywords WHERE keywords MATCH ?
-    ORDER BY cost, rowid LIMIT ?
+_MATCHING = f"""
+    SELECT rowid, bm25(keywords) AS cost FROM keywords WHERE keywords MATCH ?2
+    ORDER BY rowid IN ({NAMED}) DESC, cost, rowid LIMIT ?3
 """
 
 _LONGEST_SPELLING = 200
@@ -216,12 +216,12 @@ class Snapshot:
         """Every word of two letters or more that a name, tag or category holds, and how many names bear it."""
         return dict(self._connection.execute("SELECT term, doc FROM vocabulary WHERE length(term) > 1"))
 
-    def matching(self, query: str, *, most: int) -> tuple[Ids, NDArray[np.float32]]:
+    def matching(self, query: str, words: str, *, most: int) -> tuple[Ids, NDArray[np.float32]]:
         """Ids of the names that a keyword query (`search.words.wording`) matches, and the merit of each, best first.
 
-        A word of the name counts ten times what one of a category does, and three times one of a tag.
+        What is called by all the `words` comes before them: of "person" more than `most` names say it as often.
         """
-        found = self._connection.execute(_MATCHING, (query, most)).fetchall()
+        found = self._connection.execute(_MATCHING, (words, query, most)).fetchall()
         return np.array([row[0] for row in found], np.int64), np.array([-row[1] for row in found], np.float32)
 
     def all_icons(self) -> Iterator[tuple[int, int, int, int, str]]:

@@ -128,7 +128,7 @@ def _synonyms(
         known, n_usual = opened.facets.at(np.append(found.usual, ids[places])), len(found.usual)
         cosines = cosines_of(opened.pictures, parsed.vector[None], known["image"])[0]
         deviations = (cosines[n_usual:] - cosines[:n_usual].mean()) / max(1e-6, cosines[:n_usual].std())
-        gained[places] *= np.clip(0.5 + deviations / 2, 0, 1)
+        gained[places] *= np.interp(deviations, (-1, 1), (0, 1))  # all of it for pictures a deviation above the mean
     return np.asarray(np.maximum(gained - own, 0), np.float32)
 
 

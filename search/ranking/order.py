@@ -1,6 +1,6 @@
 """In which order icons stand and which of several stands for all."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -33,8 +33,8 @@ class SetPriority:
     """Which of several icons with one drawing is shown: `OF_SAMPLES`, `OWN` or `CHOSEN`, the greatest."""
 
 
-def set_priority(opened: Opened, preferred: Iterable[str]) -> SetPriority:
-    """How a library's sets stand for a user who prefers some, by key or title, best first.
+def set_priority(opened: Opened, preferred: Sequence[str]) -> SetPriority:
+    """How a library's sets stand for a user who prefers some, by key or title, best first; of n each an n-th less.
 
     Raises:
         IconsError: a preferred set is unknown here.
@@ -43,7 +43,7 @@ def set_priority(opened: Opened, preferred: Iterable[str]) -> SetPriority:
     evidence, sources = own.evidence.copy(), own.sources.copy()
     for place, name in enumerate(preferred):
         for code in opened.facets.labels("set").meant([name]):
-            evidence[code] += 0 if sources[code] == CHOSEN else weights.PREFERRED * max(0.1, 1 - place / 10)
+            evidence[code] += 0 if sources[code] == CHOSEN else weights.PREFERRED * (1 - place / len(preferred))
             sources[code] = CHOSEN
     return SetPriority(evidence, sources)
 

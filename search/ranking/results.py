@@ -93,17 +93,22 @@ class Results:
             self._question.opened.engine.require(Ability.DEEP)
         return self.hits
 
-    def judged(self, icon: int) -> tuple[Rows, bool]:
-        """The row of one icon, wherever it lies, and whether it is a hit: shown, or stood for by another one."""
-        ids, row = np.array([icon]), self._first.compress(self._first["icon"] == icon)
-        if not len(row):
-            rows = features(self._question, ids, retrieve.Retrieved(ids, np.zeros(1, bool)))
-            row = weigh(self._question, rows, n_among=self._n_images, stated=self._stated)
-        return row, len(self.cutoff.hits(row)) > 0 and bool(self._may_answer(ids)[0])
+    def judged(self, ids: Ids) -> Rows:
+        """The rows of some icons, wherever they lie."""
+        first = self._first.compress(np.isin(self._first["icon"], ids))
+        others = np.setdiff1d(ids, first["icon"])
+        rows = features(self._question, others, retrieve.Retrieved(others, np.zeros(len(others), bool)))
+        rows = np.concatenate([first, weigh(self._question, rows, n_among=self._n_images, stated=self._stated)])
+        self.cutoff.hits(rows)  # none has a better score than one of a tier before its own
+        return rows
 
-    def has_seen(self, icon: int) -> bool:
-        """Whether an icon was looked at, or there is no other one to look at."""
-        return icon in self._seen or not self._can_find_more
+    def are_hits(self, rows: Rows) -> Mask:
+        """Which of some rows are hits: shown, or stood for by others."""
+        return np.asarray((rows["score"] >= self.cutoff.least) & self.may_answer(rows["icon"]))
+
+    def have_seen(self, ids: Ids) -> bool:
+        """Whether some icons were looked at, or there are no others to look at."""
+        return not self._can_find_more or bool(np.isin(ids, self._seen).all())
 
     def count(self) -> dict[str, list[FacetCount]]:
         """Count how many hits each value of a filter would leave, over all hits among the `N_COUNTED` nearest icons."""
@@ -128,7 +133,7 @@ class Results:
         question, is_first = self._question, not len(self._seen)
         self._n = min(n, question.opened.icons.most)
         found = retrieve.retrieve(question, self._n, self._only, is_first=is_first)
-        fits = self._may_answer(found.ids)
+        fits = self.may_answer(found.ids)
         is_new = ~is_in(self._seen, found.ids) & (fits | found.is_first)
         ids = found.ids[is_new]
         self._seen = np.sort(np.concatenate([self._seen, ids]), kind="stable")  # which is quick where both ascend
@@ -156,7 +161,7 @@ class Results:
         [variants] = facets.variants(facets.at(np.array([self._question.own])))
         return np.asarray(facets.variants(facets.at(ids)) == variants)
 
-    def _may_answer(self, ids: Ids) -> Mask:
+    def may_answer(self, ids: Ids) -> Mask:
         """Which of some icons the filters leave and are not asked with."""
         fits = np.ones(len(ids), bool) if self._only is None else self._only.has(ids)
         return fits & ~self._is_own(ids)
@@ -195,4 +200,4 @@ class Results:
         if self._flat:
             return hits
         opened, ids = self._question.opened, [rows[name] for rows in (self.hits, hits) for name in ("icon", "judged")]
-        return replaced(opened, self._question.sets, hits, groups_of(opened, np.concatenate(ids))[0], self._may_answer)
+        return replaced(opened, self._question.sets, hits, groups_of(opened, np.concatenate(ids))[0], self.may_answer)

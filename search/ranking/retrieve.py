@@ -8,6 +8,7 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask, distinct
 from indexer.errors import IconsError
+from indexer.languages.words import normalise
 from indexer.merging.vector_index import Neighbours
 from search.generation.backend import Ability, Selection, VectorSearch, is_in
 from search.generation.opened import Opened
@@ -246,7 +247,7 @@ def _retrieve_keywords(question: Question, text: str, n: int) -> Retrieved:
     opened = question.opened
     match = read_keywords(text)
     nothing = np.empty(0, np.int64), np.empty(0, np.float32)
-    names, merits = opened.snapshot.matching(match, most=n) if match else nothing
+    names, merits = opened.snapshot.matching(match, normalise(text), most=n) if match else nothing
     ids = np.sort(opened.lexicon.icons_of(names))
     order = np.argsort(names)
     held = opened.facets.at(ids)["name"] if len(ids) else ids

@@ -38,8 +38,8 @@ PARTS = 0.7
 FREE = 0.1
 """What a permissive licence adds."""
 PREFERRED = 1.0
-"""What the most preferred set gains, each further one a tenth less, and of a screen's icons those of their set: it is
-what one expects. Bundled samples lose it: own sources come first."""
+"""What the most preferred set gains, of n each further one an n-th less, and of a screen's icons those of their set: it
+is what one expects. Bundled samples lose it: own sources come first."""
 CERTAINTY = 2.0
 """That being called so, named so or tagged so adds to a score: such an icon is right."""
 UNKNOWN_COST = 1.2

@@ -172,11 +172,14 @@ def print_explanation(explanation: Explanation) -> None:
     console = open_console()
     first = explanation.first
     icons = [explanation.icon] + ([first] if first and first.hit.id != explanation.icon.hit.id else [])
-    for line in understood(explanation):
+    silent = [what for what in icons[0].evidence if not any(icon.evidence[what] for icon in icons)]
+    for line in (*understood(explanation), *([f"nothing from: {', '.join(silent)}"] if silent else ())):
         console.print(plain(line), soft_wrap=not console.file.isatty())
     console.print()
     console.print(table_of(("", *(printable(icon.hit.key) for icon in icons)), _rows(icons), folded=range(3)))
     console.print()
+    if first and first.shown != "a hit":  # its evidence is that of the icon in whose place it is
+        print_line(console, f"{first.hit.key} is {first.shown}")
     print_line(console, f"{explanation.icon.hit.key} is {explanation.shown}")
 
 
@@ -199,16 +202,12 @@ def _rows(icons: list[Judged]) -> Iterator[tuple[str, ...]]:
     """Yield a label and what it is for each icon: cosines, evidence, and what comes of them."""
     for arm in dict.fromkeys(arm for icon in icons for arm in icon.cosines):
         yield f"{arm}, cosine", *(f"{icon.cosines[arm]:.3f}" if arm in icon.cosines else "" for icon in icons)
-    for what in dict.fromkeys(what for icon in icons for what in icon.evidence):
-        yield (
-            f"{what}, log-odds",
-            *(
-                f"{icon.evidence[what]:+.2f} ({icon.features[what]:.2f} x {icon.weights[what]:.2f})"
-                if what in icon.evidence
-                else ""
-                for icon in icons
-            ),
-        )
+    for what in icons[0].evidence:
+        if any(icon.evidence[what] for icon in icons):
+            cells = (
+                f"{icon.evidence[what]:+.2f} ({icon.features[what]:.2f} x {icon.weights[what]:.2f})" for icon in icons
+            )
+            yield f"{what}, log-odds", *cells
     yield "answers", *(_TIERS[icon.tier] for icon in icons)
     yield "score", *(f"{icon.hit.score:.2f}" for icon in icons)
     yield "rank", *("none of its own" if icon.rank is None else f"{icon.rank:,}" for icon in icons)

@@ -119,6 +119,9 @@ def test_keywords_are_all_there_begun_in_a_row_or_left_out(engine: SearchEngine)
     assert "arrow-left" in found('"arrow left"') and "arrow-left" not in found('"left arrow"')
     assert found("arrow -left") and not any("left" in name for name in found("arrow -left"))
     assert found("dustbin") == ["trash"]
+    snapshot = engine.with_generation(lambda opened: opened.snapshot)
+    first, others = (snapshot.matching('"arrow" *', words, most=1)[0] for words in ("arrow up left", ""))
+    assert first == [snapshot.icon(engine.find("arrow-up-left")).name_id] != others
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from indexer.errors import QueryFileError
 from indexer.languages.words import normalise
 from indexer.library.folder import Library
 from indexer.reports.figures import UNRANKED, Figure
-from search.engine import Query, SearchEngine, Window
+from search.engine import Query, SearchEngine
 from search.evaluation.evaluate import EvaluateOptions, Evaluation, Row, Subject, evaluate
 from search.evaluation.queries import (
     ALL_TAGS,
@@ -241,7 +241,7 @@ def test_the_engine_of_a_regime_answers_as_a_library_whose_source_states_these_t
     build_library(library, tiny_model, [_write(folder, STATED if regime == ALL_TAGS else {})])
     engine, rankers = SearchEngine.open(library.root), _rankers(subject, _known(subject, regime))
     for text in ("round", "arrow up", "e-mail", "north filled", "asccend", "dot b", "tiny point", "qwzxvbk", "full"):
-        hits = engine.ask(Query(words=text), window=Window(k=20)).hits
+        hits = engine.ask(Query(words=text)).hits
         found = rankers.engine.hits(text)
         assert [subject.corpus.names[row] for row in found] == [hit.name for hit in hits], text
 

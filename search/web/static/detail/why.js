@@ -14,6 +14,8 @@ export function* explained({ typed, spelled, read_as: readAs, style, parts, draw
   yield make("p", {}, read.filter(Boolean).join(" · "));
   yield fits(icon, columns[1]);
   yield table(columns);
+  const silent = Object.keys(icon.evidence).filter((name) => !says(columns, name));
+  if (silent.length) yield make("p", {}, `Nothing from: ${silent.join(", ")}.`);
   yield make("p", {}, `It is ${shown}.`);
 }
 
@@ -26,8 +28,10 @@ function fits(icon, first) {
   return make("div", { className: "fits" }, make("p", {}, `It is among the results because ${TIERS[icon.tier] ?? icon.tier}. How well it fits:`), make("ul", { role: "list" }, rows));
 }
 
+const says = (columns, name) => columns.some(({ evidence, cosines }) => evidence[name] || name in cosines);
+
 function table(columns) {
-  const rows = (part, unit, digits) => [...new Set(columns.flatMap((one) => Object.keys(one[part])))]
+  const rows = (part, unit, digits) => [...new Set(columns.flatMap((one) => Object.keys(one[part])))].filter((name) => says(columns, name))
     .map((name) => [`${name}, ${unit}`, (one) => one[part][name]?.toFixed(digits) ?? ""]);
   const all = [...rows("cosines", "cosine", 3), ...rows("evidence", "log-odds", 2),
     ["answers", ({ tier }) => tier], ["score", ({ hit }) => percent(hit.score)], ["rank", ({ rank }) => rank ?? "none of its own"]];
