@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions, rows_by_id
+from indexer.arrays import Floats, Ids, Mask, Positions, as_floats, rows_by_id
 from indexer.library.durable import naming
 from indexer.merging.manifest import CHUNK, recommended
 from indexer.process import cores, known_to_blas
@@ -308,7 +308,7 @@ class VectorIndex:
         if (self.ids[positions] != ids).any():
             raise KeyError("an id is not in the index")
         whole, codes = self._stored(positions)
-        return cast(Floats, whole.sa_decode(codes))
+        return as_floats(codes.view(np.float16)) if "SQfp16" in self.spec else cast(Floats, whole.sa_decode(codes))
 
     def _stored(self, positions: Positions) -> tuple[Any, Any]:
         """The index of whole vectors, and what it holds at some positions: one by one they take twice as long."""
@@ -395,4 +395,4 @@ def fp32_chunks(vectors: NDArray[np.float16], places: Ids | None = None) -> Iter
     """Yield fp16 vectors (n, dim) at some places, None for all, as fp32, a chunk at a time."""
     chosen = vectors if places is None else vectors[places]
     for start in range(0, len(chosen), CHUNK):
-        yield chosen[start : start + CHUNK].astype(np.float32)
+        yield as_floats(chosen[start : start + CHUNK])
