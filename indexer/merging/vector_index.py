@@ -395,4 +395,4 @@ def fp32_chunks(vectors: NDArray[np.float16], places: Ids | None = None) -> Iter
     """Yield fp16 vectors (n, dim) at some places, None for all, as fp32, a chunk at a time."""
     chosen = vectors if places is None else vectors[places]
     for start in range(0, len(chosen), CHUNK):
-        yield as_floats(chosen[start : start + CHUNK])
+        yield chosen[start : start + CHUNK].astype(np.float32)

@@ -170,8 +170,9 @@ def _states(opened: Opened, words: str, ids: Ids) -> Mask:
 def _left_out(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
     """How much icons are what is to be left out, 0 to 1: by how far each is a good hit of it, by its name or style."""
     most = np.zeros(len(ids), np.float32)
-    names, fits = opened.name_rows(ids), map(opened.lexicon.coverage, avoided.words)
-    evidence = _evidence(opened, fits, avoided.vectors, ids, names)
+    evidence = _evidence(
+        opened, map(opened.lexicon.coverage, avoided.words), avoided.vectors, ids, opened.name_rows(ids)
+    )
     for words, of_words in zip(avoided.words, evidence, strict=True):
         if not _STYLES.issuperset(words.split()):
             scores = opened.manifest.calibration.words.scores(of_words)

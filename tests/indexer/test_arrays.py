@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from indexer.arrays import Numbers, distinct, grouped, in_chunks
+from indexer.arrays import Numbers, as_floats, distinct, grouped, in_chunks
 
 
 def test_each_id_comes_once_and_ascending() -> None:
@@ -29,3 +29,8 @@ def test_items_are_grouped_in_their_order() -> None:
         "b": ["bell", "box"],
         "a": ["Arrow"],
     }
+
+
+def test_halves_are_the_same_numbers_in_fp32() -> None:
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).reshape(2, -1)[:, :0x7C00]  # all that are finite
+    assert np.array_equal(as_floats(halves), halves.astype(np.float32))

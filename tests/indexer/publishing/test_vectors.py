@@ -126,11 +126,6 @@ def test_stored_vectors_come_back_by_id(opened: VectorIndex, vectors: np.ndarray
             opened.reconstruct(np.array([unknown]))
 
 
-def test_halves_are_the_same_numbers_in_fp32() -> None:
-    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).reshape(2, -1)[:, :0x7C00]  # all that are finite
-    assert np.array_equal(next(fp32_chunks(halves)), halves.astype(np.float32))
-
-
 def test_faiss_computes_with_what_the_processor_has() -> None:
     """OpenBLAS names the code that it takes; that of a "Prescott" is for a processor of which it knows nothing."""
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
