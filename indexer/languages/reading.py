@@ -113,7 +113,11 @@ def letters_alike(dictionary: Dictionary, words: Typed, is_slip: Callable[[str],
 def _letters_of_forms(dictionary: Dictionary, word: str, key: str) -> dict[str, int]:
     """What is typed in ASCII may be English or a brand: it must end as forms do, and be less like English ones."""
     found, is_ascii = Counter[str](), word.isascii()
-    near = (other for other in dictionary.beginning(stem_of(key)) if abs(len(other) - len(key)) <= _LONGEST_ENDING)
+    near = (  # those that differ by their endings alone, before their languages are looked up, which takes longer
+        other
+        for other in dictionary.beginning(max(stem_of(key), key[:-_LONGEST_ENDING], key=len))
+        if key.startswith(other[:-_LONGEST_ENDING])
+    )
     for other in near:
         for code in languages_of(dictionary, other) | voice_of(dictionary, other):
             found[code] = max(found[code], n_alike(key, other, code, is_strict=is_ascii and code != ENGLISH))

@@ -219,10 +219,6 @@ class Lexicon:
             rows, merit = rows[chosen], merit[chosen]
         return np.asarray(rows[np.lexsort((rows, -merit))])
 
-    def icons_of(self, name_ids: Ids) -> Ids:
-        """Ids of the icons of some names, name by name."""
-        return self.icons.of_many(self.rows(name_ids))
-
     def knows(self, word: str) -> bool:
         """Tell whether a name or a tag bears a word, in any form of it."""
         return all(self.place(term) is not None for term in stems(word))

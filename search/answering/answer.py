@@ -70,6 +70,8 @@ def others_bearing(opened: Opened, sets: SetPriority, ids: Ids) -> list[Ids]:
 
 
 _NUMBERED = re.compile("#[0-9]+$")
+_KNOWN = (False, True, None)
+"""What the codes 0, 1 and -1 say of a trait."""
 
 
 def as_hits(opened: Opened, found: Rows, sets: SetPriority, *, flat: bool) -> list[Hit]:
@@ -106,8 +108,8 @@ def as_hits(opened: Opened, found: Rows, sets: SetPriority, *, flat: bool) -> li
             size=icon.size,
             licence=icon.licence,
             licence_family=family(icon.licence),
-            coloured=_known(coloured),
-            animated=_known(animated),
+            coloured=_KNOWN[coloured],
+            animated=_KNOWN[animated],
             path=_file_of(icon),
             member=icon.member,
             score=round(float(found["confidence"][place]), 4),
@@ -134,10 +136,6 @@ def _key(opened: Opened, icon: IconRow, variants: Sequence[tuple[int, str]]) -> 
     is_first = first == icon.id and icon.set_id not in opened.snapshot.second_sets
     is_plain = ":" not in icon.set + icon.name and not _NUMBERED.search(icon.name)  # falls apart in one way alone
     return f"{icon.set}:{icon.name}" if is_first and is_plain else numbered_key(icon.set, icon.name, icon.id)
-
-
-def _known(trait: int) -> bool | None:
-    return None if trait < 0 else bool(trait)
 
 
 def _file_of(icon: IconRow) -> str:

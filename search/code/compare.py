@@ -69,7 +69,7 @@ def open_side(opened: Opened, key: str) -> Side:
     return Side(
         ids=ids,
         rows=rows,
-        pictures=opened.pictures.reconstruct(opened.images_of(ids)),
+        pictures=opened.pictures.reconstruct(opened.facets.at(ids)["image"]),
         fused=opened.icons.reconstruct(ids),
         drawings=known["drawing"],
         by_words=grouped(range(len(rows)), lambda row: rows[row].words),

@@ -30,7 +30,7 @@ from search.query import Filters, Sort
 
 @dataclass(frozen=True)
 class Chosen:
-    """Icons, or pictures, whose ids are at hand, ascending; `facets` tell what icons show."""
+    """Icons, or pictures, whose ids are at hand, ascending if selected; `facets` tell what icons show."""
 
     ids: Ids
     facets: "Facets | None" = None
@@ -72,10 +72,7 @@ class Facets(IconTable, Columns):
 
     def showing(self, images: Ids) -> Ids:
         """Ids of the icons that show some pictures, ascending."""
-        shown = self.column("image")
-        is_shown = np.zeros(self.keep("last image", lambda: int(shown.max(initial=0))) + 1, dtype=bool)
-        is_shown[images] = True
-        return cast(Ids, self.column("icon")[is_shown[shown]])
+        return cast(Ids, self.column("icon")[Chosen(images).has(self.column("image"))])
 
     def with_pairs(self, kind: str, pairs: NDArray[np.integer]) -> "Facets":
         """The same icons, as if these pairs of rows and codes were all that is known of a kind."""

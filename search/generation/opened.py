@@ -28,9 +28,9 @@ from search.words.wording import Speller
 if TYPE_CHECKING:
     from indexer.screens.files import UsageGeneration
 
-N_KEPT = 512
-"""Vectors; a query has one for its words, one for its picture, and one for each thing that it steers away from. Names
-that are mapped to another set are encoded 128 at once."""
+N_KEPT = 4_096
+"""Vectors; a query has one for its words, one for its picture, one for each thing that it steers away from, and one for
+each that is customarily drawn for it: there are some 1,900 of these, which different queries share."""
 
 
 class RememberingEncoder(QueryEncoder):
@@ -64,7 +64,7 @@ class RememberingEncoder(QueryEncoder):
         if new := [place for place, key in enumerate(keys) if key not in kept]:
             kept = kept | dict(zip((keys[place] for place in new), encode(new), strict=True))
             # Another one instead of a change: threads that read the old one are not disturbed.
-            self._kept = dict(list(kept.items())[-N_KEPT:])
+            self._kept = kept if len(kept) <= N_KEPT else dict(list(kept.items())[-N_KEPT // 2 :])
         return np.stack([kept[key] for key in keys])
 
 
@@ -120,10 +120,6 @@ class Opened:
     def is_name_or_tag(self, words: str) -> bool:
         """Tell whether an icon is called so or states it as a tag."""
         return len(self.snapshot.named(words)) > 0 or self.snapshot.tag_code(words) is not None
-
-    def images_of(self, ids: Ids) -> Ids:
-        """Pictures that some icons show."""
-        return np.asarray(self.facets.at(ids)["image"])
 
     def name_rows(self, ids: Ids) -> Ids:
         """Rows of the lexicon in which the names of some icons stand."""

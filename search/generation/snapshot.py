@@ -60,8 +60,9 @@ _N_NAMES_NEAR = 30
 """Names whose icons are looked at: several icons that bear one are spelt in several ways."""
 _MOST_COLONS = 8
 """Of a key, at which it may fall into set and name: both may have some."""
-_N_NAMED_KEPT = 1_000
-"""Names whose icons are kept: one query asks for the same ones several times, and for those of its synonyms."""
+_N_NAMED_KEPT = 10_000
+"""Names whose icons are kept: one query asks for the same ones several times, and for those of its synonyms, which
+queries share. An icon has one name, so that all of them are a few megabytes."""
 _STEPS_BETWEEN_LOOKS = 2_000
 """Of SQLite's machine; whether anybody waits for the answer is looked at some thousand times a second."""
 

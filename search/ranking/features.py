@@ -1,5 +1,7 @@
 """The table that ranking goes by: a row for each icon, a column for each thing that may speak for it."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -91,7 +93,7 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
     if len(parsed.drawn) and (found is None or found.is_first.any()):
         # Sets with an icon whose name or tag says all that is asked draw it so, whatever is customary.
         with_own = opened.facets.sets_saying(opened.lexicon, fits, tags_asked(opened, parsed))
-        rows["drawn"] = np.where(np.isin(known["set"], with_own), 0, _drawn(opened, parsed, rows, names))
+        rows["drawn"] = np.where(np.isin(known["set"], with_own), 0, _drawn(question, parsed, rows, names))
     if wording.synonyms:
         share = np.float32(weights.SYNONYM * (weights.BESIDE_NAMED if says_all(fits).any() else 1))
         rows["synonyms"] = _synonyms(question, parsed, rows, share, found)
@@ -99,16 +101,15 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
         of_look, others = opened.facets.lacks(ids, wording.style)
         rows["style"] = of_look + np.float32(weights.OF_CORNER) * others
     if len(parsed.parts) and len(ids):
-        evidence = _evidence(opened, wording.parts, parsed.parts, ids, names)
+        evidence = _evidence(opened, map(opened.lexicon.coverage, wording.parts), parsed.parts, ids, names)
         # How far the worst part, by a soft minimum, lies below their mean.
         rows["parts"] = -np.log(np.exp(evidence.mean(axis=0) - evidence).mean(axis=0))
 
 
-def _evidence(opened: Opened, words: tuple[str, ...], vectors: Floats, ids: Ids, names: Ids) -> Floats:
-    """Log-odds for some icons by each of some words alone, (words, icons)."""
+def _evidence(opened: Opened, fits: Iterable[Floats], vectors: Floats, ids: Ids, names: Ids) -> Floats:
+    """Log-odds for some icons by each of some words alone, (words, icons); `fits` is how well all names fit each."""
     cosines = cosines_of(opened.icons, vectors, ids) / np.float32(opened.manifest.calibration.unit)
-    fits = np.stack([opened.lexicon.coverage(one)[names] for one in words])
-    return np.asarray(cosines + np.float32(weights.WORDS) * fits, np.float32)
+    return np.asarray(cosines + np.float32(weights.WORDS) * np.stack([one[names] for one in fits]), np.float32)
 
 
 def _synonyms(
@@ -132,10 +133,11 @@ def _synonyms(
     return np.asarray(np.maximum(gained - own, 0), np.float32)
 
 
-def _drawn(opened: Opened, parsed: ParsedQuery, rows: Rows, names: Ids) -> Floats:
+def _drawn(question: Question, parsed: ParsedQuery, rows: Rows, names: Ids) -> Floats:
     """Log-odds by which icons answer what is customarily drawn better than the words themselves."""
-    found = _evidence(opened, parsed.wording.drawn, parsed.drawn, rows["icon"], names)
-    own = rows["vectors"] / np.float32(opened.manifest.calibration.unit) + np.float32(weights.WORDS) * rows["words"]
+    found = _evidence(question.opened, question.drawn_fits, parsed.drawn, rows["icon"], names)
+    unit = np.float32(question.opened.manifest.calibration.unit)
+    own = rows["vectors"] / unit + np.float32(weights.WORDS) * rows["words"]
     costs = weights.DRAWN + weights.DRAWN_NEXT * np.arange(len(parsed.drawn), dtype=np.float32)
     return np.asarray(np.maximum((found + costs[:, None]).max(axis=0) - own, 0), np.float32)
 
@@ -164,7 +166,9 @@ def _states(opened: Opened, words: str, ids: Ids) -> Mask:
 def _left_out(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
     """How much icons are what is to be left out, 0 to 1: by how far each is a good hit of it, by its name or style."""
     most = np.zeros(len(ids), np.float32)
-    evidence = _evidence(opened, avoided.words, avoided.vectors, ids, opened.name_rows(ids))
+    evidence = _evidence(
+        opened, map(opened.lexicon.coverage, avoided.words), avoided.vectors, ids, opened.name_rows(ids)
+    )
     for words, of_words in zip(avoided.words, evidence, strict=True):
         if not _STYLES.issuperset(words.split()):
             scores = opened.manifest.calibration.words.scores(of_words)

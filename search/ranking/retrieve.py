@@ -47,6 +47,8 @@ class Question:
     """Its words."""
     fits: Floats | None = None
     """(names,) how well each name of the library fits the words."""
+    drawn_fits: tuple[Floats, ...] = ()
+    """The same of each thing that is customarily drawn."""
     direct: tuple[Ids, Ids, Ids] = (np.empty(0, np.int64),) * 3
     """The icons that the words call, name and state as a tag."""
     synonyms: tuple[Ids, Floats] = (np.empty(0, np.int64), np.empty(0, np.float32))
@@ -102,6 +104,7 @@ def question_of_words(opened: Opened, parsed: ParsedQuery) -> Question:
         sets=set_priority(opened, ()),
         parsed=parsed,
         fits=opened.lexicon.coverage(parsed.wording.name),
+        drawn_fits=tuple(map(opened.lexicon.coverage, parsed.wording.drawn)),
         synonyms=(np.concatenate([np.empty(0, np.int64), *(named for named, _ in said)]), says.astype(np.float32)),
         picture_share=0.0,
     )
@@ -188,8 +191,8 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
         best, lexical, words = _best_named(question.opened, question.fits, max(N_LEXICAL, n // 5), only)
         named = [best, *question.direct, question.synonyms[0]]
         among = [cosines.ids, lexical]
-        for name in parsed.wording.drawn if is_first else ():  # nothing else is drawn for it, however deep is looked
-            best, lexical, _ = _best_named(question.opened, question.opened.lexicon.coverage(name), N_DRAWN, only)
+        for fits in question.drawn_fits if is_first else ():  # nothing else is drawn for it, however deep is looked
+            best, lexical, _ = _best_named(question.opened, fits, N_DRAWN, only)
             named.append(best)
             among.append(lexical)
         every, first = [nearest, *named], [nearest[:N_FIRST], *named]
@@ -248,7 +251,7 @@ def _retrieve_keywords(question: Question, text: str, n: int) -> Retrieved:
     match = read_keywords(text)
     nothing = np.empty(0, np.int64), np.empty(0, np.float32)
     names, merits = opened.snapshot.matching(match, normalise(text), most=n) if match else nothing
-    ids = np.sort(opened.lexicon.icons_of(names))
+    ids = np.sort(opened.lexicon.icons.of_many(opened.lexicon.rows(names)))
     order = np.argsort(names)
     held = opened.facets.at(ids)["name"] if len(ids) else ids
     merits = merits[order][np.searchsorted(names[order], held)] if len(ids) else merits[:0]

@@ -115,7 +115,7 @@ class _Naming:
         icons = self.opened.facets.showing(np.unique(np.concatenate([near.ids for near in nears])))
         if self.icons is not None:
             icons = icons[self.icons.has(icons)]
-        images = self.opened.images_of(icons)
+        images = self.opened.facets.at(icons)["image"]
         order = np.argsort(images, kind="stable")
         icons, images = icons[order], images[order]
         n_among = None if self.images is None else len(self.images)

@@ -54,7 +54,7 @@ class _Namer:
         self.opened = opened
         self.facets = facets = opened.in_memory(Ability.USAGE)
         icons = facets.every(facets.select(Filters(sets=tuple(sets))))
-        images, first = np.unique(opened.images_of(icons), return_index=True)
+        images, first = np.unique(opened.facets.at(icons)["image"], return_index=True)
         self.ours: Ids = icons[first]
         """Icons of ours, one a picture."""
         self.vectors = opened.pictures.reconstruct(images)

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, cached_property, lru_cache
-from itertools import permutations, product, takewhile
+from itertools import chain, permutations, product, takewhile
 from math import log
 from typing import Any, Self, cast
 
+from indexer.arrays import grouped
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import IconsError
 from indexer.languages.dictionary import Dictionary
@@ -119,8 +120,12 @@ class Speller:
         least = _MUCH_RARER * self._n_names.get(word, 1)
         if len(word) < _SHORT:
             return None
-        likely = [other for other, n in self._frequent if n >= least and word in _slips_of(other)]
-        return max(likely, key=lambda other: (self._n_names[other], other), default=None)
+        alike = (other for other, n in self._frequent if n >= least and other[0] == word[0])
+        return max(
+            (other for other in alike if word in _slips_of(other)),
+            key=lambda other: (self._n_names[other], other),
+            default=None,
+        )
 
     def _nearest(self, word: str) -> str | None:
         """The known word with the fewest slips, of equal ones the most frequent; or two known words run together."""
@@ -130,7 +135,8 @@ class Speller:
         from rapidfuzz.distance import OSA
 
         slips = 2 if len(word) >= _LONG else 1
-        found = process.extract(word, list(self._n_names), scorer=OSA.distance, score_cutoff=slips, limit=None)
+        as_long = (self._by_length.get(n, []) for n in range(len(word) - slips, len(word) + slips + 1))
+        found = process.extract(word, [*chain(*as_long)], scorer=OSA.distance, score_cutoff=slips, limit=None)
         if found:
             return min(found, key=lambda match: (match[1], -self._n_names[match[0]], match[0]))[0]
         cuts = [(word[:cut], word[cut:]) for cut in range(2, len(word) - 1)]
@@ -142,6 +148,11 @@ class Speller:
     @cached_property
     def _n_names(self) -> Mapping[str, int]:
         return self.read_vocabulary()
+
+    @cached_property
+    def _by_length(self) -> dict[int, list[str]]:
+        """Words by their letters: a slip makes a word longer or shorter by one."""
+        return grouped(self._n_names, len)
 
     @cached_property
     def _frequent(self) -> list[tuple[str, int]]:
