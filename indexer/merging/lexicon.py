@@ -206,10 +206,6 @@ class Lexicon:
         """Rows of some names."""
         return self._rows_by_id[name_ids]
 
-    def best_icons(self, coverage: Floats, *, most: int) -> Ids:
-        """Ids of the icons whose names cover most, of equal ones the shortest names first; `most` at most."""
-        return self.icons.of_many(self.best_rows(coverage, most=most))[:most]
-
     def best_rows(self, coverage: Floats, *, most: int) -> Ids:
         """Rows of the names that cover most, of equal ones the shortest first; `most` at most."""
         rows = np.flatnonzero(coverage > 0)
@@ -218,10 +214,6 @@ class Lexicon:
             chosen = np.argpartition(-merit, most)[:most]
             rows, merit = rows[chosen], merit[chosen]
         return np.asarray(rows[np.lexsort((rows, -merit))])
-
-    def icons_of(self, name_ids: Ids) -> Ids:
-        """Ids of the icons of some names, name by name."""
-        return self.icons.of_many(self.rows(name_ids))
 
     def knows(self, word: str) -> bool:
         """Tell whether a name or a tag bears a word, in any form of it."""

@@ -239,7 +239,7 @@ def _retrieve_keywords(question: Question, text: str, n: int) -> Retrieved:
     match = read_keywords(text)
     nothing = np.empty(0, np.int64), np.empty(0, np.float32)
     names, merits = opened.snapshot.matching(match, most=n) if match else nothing
-    ids = np.sort(opened.lexicon.icons_of(names))
+    ids = np.sort(opened.lexicon.icons.of_many(opened.lexicon.rows(names)))
     order = np.argsort(names)
     held = opened.facets.at(ids)["name"] if len(ids) else ids
     merits = merits[order][np.searchsorted(names[order], held)] if len(ids) else merits[:0]
