@@ -341,6 +341,10 @@ def test_nothing_is_left_out_where_nothing_else_is_shown_or_a_name_says_so(text:
     assert phrase.words == text.strip() or phrase.words == text
 
 
+def test_a_name_that_holds_a_state_leaves_out_its_opposite() -> None:
+    assert _read("toggle off", "toggle off").without == ("on",)
+
+
 def test_of_too_many_parts_none_is_told_apart() -> None:
     assert len(read_phrase(" and ".join("abcdefghijklmnop")).parts) == MOST_PARTS == 16
     assert read_phrase(" and ".join("abcdefghijklmnopq")).parts == ()
