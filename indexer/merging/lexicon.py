@@ -206,10 +206,6 @@ class Lexicon:
         """Rows of some names."""
         return self._rows_by_id[name_ids]
 
-    def best_icons(self, coverage: Floats, *, most: int) -> Ids:
-        """Ids of the icons whose names cover most, of equal ones the shortest names first; `most` at most."""
-        return self.icons.of_many(self.best_rows(coverage, most=most))[:most]
-
     def best_rows(self, coverage: Floats, *, most: int) -> Ids:
         """Rows of the names that cover most, of equal ones the shortest first; `most` at most."""
         rows = np.flatnonzero(coverage > 0)

@@ -278,7 +278,7 @@ class IconTable(Table):
 
     @abstractmethod
     def best_named(self, lexicon: Lexicon, coverage: Floats, *, most: int) -> Ids:
-        """Ids of the icons whose names cover most, as `Lexicon.best_icons` orders them."""
+        """Ids of the icons whose names cover most, as `Lexicon.best_rows` orders them; `most` at most."""
 
     @abstractmethod
     def sets_saying(self, lexicon: Lexicon, coverage: Floats, tags: Sequence[int]) -> Ids:

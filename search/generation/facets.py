@@ -103,7 +103,7 @@ class Facets(IconTable, Columns):
 
     def best_named(self, lexicon: Lexicon, coverage: Floats, *, most: int) -> Ids:
         """Ids of the icons whose names cover most."""
-        return lexicon.best_icons(coverage, most=most)
+        return lexicon.icons.of_many(lexicon.best_rows(coverage, most=most))[:most]
 
     def sets_saying(self, lexicon: Lexicon, coverage: Floats, tags: Sequence[int]) -> Ids:
         """Codes of the sets with an icon whose name covers all words, or that states one of some tags."""

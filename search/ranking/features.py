@@ -46,7 +46,7 @@ ROW = np.dtype(
 (`combine.weigh`): a similarity for people, evidence to rank by, a score, and how sure people may be."""
 Rows = NDArray[np.void]
 """Chosen by `take` and `compress`: an index copies them field by field, which takes ten times as long."""
-_STYLES = CERTAIN | OPPOSITES.keys() | {"fill", "solid"}
+_STYLES = CERTAIN.union(("fill", "solid"), *map(str.split, OPPOSITES.values()))
 """Words that mean a style or a state and no thing, of which a vector says nothing: most stars are near "filled"."""
 _AT_ONCE = 8_192
 """Vectors that are read back together: of a deep page a quarter of a million are, 400 MB in one piece."""

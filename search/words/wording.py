@@ -303,7 +303,7 @@ _FUNCTION = (
 OPPOSITES = {
     **{"on": "off", "off": "on", "open": "closed", "closed": "open", "online": "offline", "offline": "online"},
     **{"connected": "disconnected", "disconnected": "connected", "enabled": "disabled", "disabled": "enabled"},
-    **{"checked": "unchecked", "unchecked": "checked", "selected": "unchecked", "unselected": "checked"},
+    **{"checked": "unchecked blank", "unchecked": "checked", "selected": "unchecked", "locked": "open unlocked"},
 }
 """States, and what is not meant where one is asked: vectors hardly tell them apart."""
 _SAID = (
@@ -337,7 +337,6 @@ _SAID = (
     (r" (?:turned|switched) (on|off)$", r" \1"),
     (r"^(?:unlocked (.+)|(.+) unlocked)$", r"\1\2 open"),
     (r"^(?:blank|empty) (page|file|document|paper)$", r"\1"),
-    *((rf"^(?!.*\b{opposite}\b)(.+ {state}|{state} .+)$", rf"\1 -{opposite}") for state, opposite in OPPOSITES.items()),
 )
 """How people say what names say shorter, and how."""
 
@@ -364,7 +363,14 @@ def read_phrase(text: str) -> Phrase:
         return Phrase(text, (), ())
     parts = _apart(_JOINING, shown)
     without = [*MINUS.findall(said), *(word for phrase in left_out for word in _apart(_OR, phrase))]
-    return Phrase(shown.strip(" ,"), parts if 1 < len(parts) <= MOST_PARTS else (), tuple(without))
+    return Phrase(shown.strip(" ,"), parts if 1 < len(parts) <= MOST_PARTS else (), (*without, *_opposites_of(shown)))
+
+
+def _opposites_of(words: str) -> list[str]:
+    """What is not meant where words begin or end with a state; nothing for a term: "closed captions"."""
+    tokens = normalise(words).split()
+    ends = (tokens[0], tokens[-1]) if len(tokens) > 1 and " ".join(tokens) not in _table("terms") else ()
+    return [opposite for end in ends for opposite in OPPOSITES.get(end, "").split() if opposite not in tokens]
 
 
 def _apart(separator: str, text: str) -> tuple[str, ...]:
@@ -416,7 +422,7 @@ _NUMBER = re.compile("^(?:one|two|three|four|five|several|many) (?=.)")
 """How many there are of a thing: seen, and rarely said by a name."""
 MOST_LETTERS = 1_000
 """Of a query that are looked at: more than an encoder's context ever holds."""
-_CONTROLS = frozenset(["logo", "button", "toggle", "brand"])
+_CONTROLS = frozenset(["logo", "button", "toggle", "switcher", "brand"])
 """What the icon is for, where the words before it are a name."""
 
 
@@ -466,7 +472,7 @@ def read_words(
     said = spell_signs(_cut(text.replace("\0", " ")))
     spellings = tuple(dict.fromkeys((literal, read(said) or literal)))
     is_name = MINUS.search(said) is None and any(map(is_name_or_tag, spellings))
-    phrase = Phrase(said, (), ()) if is_name else read_phrase(said)
+    phrase = Phrase(said, (), tuple(_opposites_of(said))) if is_name else read_phrase(said)
     typed = read(phrase.words) or literal
     name, style = typed, None
     if not is_name:

@@ -62,10 +62,10 @@ def test_stems_are_those_of_the_keyword_index(lexicon: Lexicon) -> None:
     assert lexicon.coverage("c++").tolist() == [0, 0, 0, 1]
 
 
-def test_the_best_icons_are_those_whose_short_names_cover_most(lexicon: Lexicon) -> None:
-    assert lexicon.best_icons(lexicon.coverage("arrow left"), most=10).tolist() == [1, 7, 2, 4]
-    assert lexicon.best_icons(lexicon.coverage("arrow left"), most=1).tolist() == [1]
-    assert lexicon.best_icons(lexicon.coverage("nothing"), most=10).tolist() == []
+def test_the_best_names_are_short_ones_that_cover_most(lexicon: Lexicon) -> None:
+    assert lexicon.best_rows(lexicon.coverage("arrow left"), most=10).tolist() == [0, 1, 2]
+    assert lexicon.best_rows(lexicon.coverage("arrow left"), most=1).tolist() == [0]
+    assert lexicon.best_rows(lexicon.coverage("nothing"), most=10).tolist() == []
 
 
 def test_a_word_is_known_in_any_form_that_a_name_or_a_tag_bears(lexicon: Lexicon) -> None:

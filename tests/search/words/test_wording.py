@@ -240,7 +240,7 @@ def test_whatever_else_is_typed_asks_for_something(text: str) -> None:
         ("sign in with google", None, ("sign in", "google"), ()),
         ("pizza slice with cheese", None, ("pizza slice", "cheese"), ()),
         ("camera off and bell", None, ("camera off", "bell"), ()),
-        ("checked box", None, (), ("unchecked",)),
+        ("checked box", None, (), ("unchecked", "blank")),
         ("box selected", None, (), ("unchecked",)),
         ("door open", None, (), ("closed",)),
         ("bell", None, (), ()),
@@ -290,6 +290,7 @@ def test_whatever_else_is_typed_asks_for_something(text: str) -> None:
         ("closed folder", "closed folder", (), ("open",)),
         ("door unlocked", "door open", (), ("closed",)),
         ("switch on", None, (), ()),
+        ("locked folder", None, (), ("open", "unlocked")),
         ("closed captions", None, (), ()),
         ("blank page", "page", (), ()),
         ("can you find me a bell", "bell", (), ()),
@@ -338,6 +339,10 @@ def test_nothing_is_left_out_where_nothing_else_is_shown_or_a_name_says_so(text:
     phrase = read_phrase(text)
     assert (phrase.parts, phrase.without) == ((), ())
     assert phrase.words == text.strip() or phrase.words == text
+
+
+def test_a_name_that_holds_a_state_leaves_out_its_opposite() -> None:
+    assert _read("toggle off", "toggle off").without == ("on",)
 
 
 def test_of_too_many_parts_none_is_told_apart() -> None:
