@@ -118,7 +118,7 @@ def test_what_was_asked_a_moment_ago_is_not_encoded_again() -> None:
     encoder.encode_many_words(["left", "arrow"])
     assert plain.n_asked == 3
     encoder.encode_many_words([f"word {number}" for number in range(N_KEPT)])  # the oldest go first
-    encoder.encode_many_words(["word 1", "arrow"])
+    encoder.encode_many_words([f"word {N_KEPT - 1}", "arrow"])
     assert plain.n_asked == N_KEPT + 4
 
 
