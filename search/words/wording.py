@@ -187,12 +187,9 @@ def _table(name: str) -> Mapping[str, Any]:
     return cast(Mapping[str, Any], json.loads((bundled("language") / f"{name}.json").read_text("utf-8")))
 
 
-_bundled = cache(Dictionary)
-
-
 def names_for(words: str) -> tuple[tuple[str, float], ...]:
     """Names of icons of which some normalised words are said, with weights from 1 down; none where nobody says them."""
-    meanings = map(_bundled(bundled("language") / "synonyms.bin").meanings, (words, without_stopwords(words)))
+    meanings = map(Dictionary.bundled("synonyms").meanings, (words, without_stopwords(words)))
     return next((found[0].terms for found in meanings if found), ())
 
 
@@ -253,11 +250,11 @@ _SURE = frozenset(
     filled fill solid outline outlined lined stroked hollow duotone twotone colored coloured sharp rounded
     """.split()  # noqa: SIM905 (a list of them is twenty lines)
 ).union(FOREIGN_OUTLINED)
-_LIKELY = frozenset(
+_STYLES = _SURE.union(
     ("line", "stroke", "linear", "empty", "full", "round", "thin", "light", "bold", "regular", "contour")
 )
-"""What is as often a thing or a part of a name: a style only before or behind what is a name without it."""
-_STYLES = _SURE | _LIKELY
+"""Those that are not sure are as often a thing or a part of a name: a style only before or behind what is a name
+without it."""
 _WEIGHTS = frozenset(("thin", "light", "bold"))
 _MOST_STYLES = 4
 """Of one icon, before and behind what it shows."""
@@ -303,20 +300,17 @@ _FUNCTION = _ASKING.union(
     let see use used say says look looks shows showing mean means meaning represent represents stands
     """.split()  # noqa: SIM905
 )
-_BEGINNING = (
-    rf"^(?:(?:(?:{'|'.join(_STYLES | _NOUNS)}) )*(?:{'|'.join(_FUNCTION)})(?:['\u2019]\w+)?,? )+"
-    rf"(?!(?:{'|'.join(_FUNCTION)})$)"
-)
-"""Words that a sentence begins with before it says which icon it asks for, the last of them a function word."""
+"""What a sentence asks for, words by which it asks, and all others that it begins with before it says which icon."""
 
 
 def _without_asking(beginning: re.Match[str]) -> str:
-    """Keep nothing but the styles of a beginning that asks: "find me a filled icon of a" star.
+    """Leave out what a sentence begins with, but no style: "find me a filled icon of a" star.
 
-    Three or more words ask if one of them is of `_ASKING`, two if both are: "find my phone" and "when I work" are names.
+    Three or more words are such a beginning if one of them asks, two if both do: "find my phone" and "when I work" are
+    names.
     """
     words = re.findall(r"(?<!\S)\w+", beginning[0].lower())
-    n_asking = sum(word in _ASKING | _NOUNS for word in words)
+    n_asking = sum(word in _ASKING or word in _NOUNS for word in words)
     if n_asking < (1 if len(words) > 2 else 2):
         return beginning[0]
     return "".join(f"{word} " for word in words if word in _STYLES)
@@ -329,7 +323,12 @@ OPPOSITES = {
 }
 """States, and what is not meant where one is asked: vectors hardly tell them apart."""
 _SAID: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-    (_BEGINNING, _without_asking),
+    (r"^i (?:search|required) (?:one )?(?=\S)", "i need "),  # "ich suche ein", "ik zoek een", read word for word
+    (  # nouns and styles only before another function word: "we need an icon font", "a filled star"
+        rf"^(?:(?:(?:{'|'.join(_STYLES | _NOUNS)}) )*(?:{'|'.join(_FUNCTION)})(?:['\u2019]\w+)?,? )+"
+        rf"(?!(?:{'|'.join(_FUNCTION)})$)",
+        _without_asking,
+    ),
     (r"(?<=[^ ,])[ ,]{1,2}(?:please|thanks|thank you)[.!?]?$", ""),
     (
         r" (?:with|that has|having) an? (?:\w+ )?(?:line|slash|stroke|bar) (?:through|across|over)(?: it| them)?$",
