@@ -125,6 +125,6 @@ class Dictionary:
 
     @classmethod
     @cache
-    def bundled(cls) -> Self:
-        """The dictionary that comes with `icons`."""
-        return cls(bundled("language") / "dictionary.bin")
+    def bundled(cls, name: str = "dictionary") -> Self:
+        """The dictionary that comes with `icons`, or its names of icons by what other sets call them: "synonyms"."""
+        return cls(bundled("language") / f"{name}.bin")

@@ -53,7 +53,7 @@ from search.ranking.order import (
     order_of_sets,
     set_priority,
 )
-from search.ranking.parsing import ParsedQuery, encode
+from search.ranking.parsing import ParsedQuery
 from search.ranking.results import Results
 from search.ranking.retrieve import Question, question_of
 
@@ -453,10 +453,10 @@ def _judge(question: Question, results: Results, hits: Rows, icon: int) -> Judge
     """What is known of an icon, and where it stands among the hits."""
     opened, row = question.opened, results.judged(np.array([icon]))
     known, vector = opened.snapshot.icon(icon), question.parsed.vector if question.parsed else row["vectors"]
-    [name], [picture] = encode(opened, (known.words,)), opened.pictures.reconstruct(np.array([known.image_id]))
+    name, [picture] = opened.encoder.encode_words(known.words), opened.pictures.reconstruct(np.array([known.image_id]))
     cosines = {"picture": float(picture @ vector), "name": float(name @ vector)}
     if tags := tuple(filter(None, dict.fromkeys(map(normalise_tag, opened.snapshot.facts(icon)["tags"])))):
-        mean = encode(opened, tags).mean(axis=0)
+        mean = opened.encoder.encode_many_words(tags).mean(axis=0)
         cosines["tags"] = float(mean @ vector / np.linalg.norm(mean))
     cosines["fused"] = float(row["vectors"][0])
     places = np.flatnonzero(hits["icon"] == icon)

@@ -67,9 +67,6 @@ def ranked(rows: "Rows") -> "Rows":
     return rows.take(np.lexsort((rows["icon"], -rows["evidence"], rows["tier"])))
 
 
-_VERDICT = ["judged", "evidence", "score", "confidence"]
-
-
 def before_variants(rows: "Rows", firsts: Positions, may_stand: Mask) -> "Rows":
     """Put the best icon that may stand for its variants, which `firsts` tell as `firsts_of` does, before all of them,
     unless they answer in an earlier tier.
@@ -83,7 +80,7 @@ def before_variants(rows: "Rows", firsts: Positions, may_stand: Mask) -> "Rows":
     moved[chosen[bests]], judged[chosen[bests]] = 2 * bests, bests
     order = np.argsort(moved, kind="stable")
     arranged = rows.take(order)
-    for name in _VERDICT:
+    for name in ("judged", "evidence", "score", "confidence"):
         arranged[name] = rows[name][judged[order]]
     return arranged
 

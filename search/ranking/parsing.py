@@ -66,7 +66,7 @@ def parse_query(opened: Opened, text: str, *, languages: Sequence[str] = ()) -> 
     if said != text:
         wording = replace(wording, spellings=(normalise(text), *wording.spellings))
     meant = _meant(wording, reading, text)
-    vectors = encode(opened, (*meant, *wording.parts, *wording.drawn))  # all in one go
+    vectors = opened.encoder.encode_many_words((*meant, *wording.parts, *wording.drawn))  # all in one go
     own, parts, drawn = np.split(vectors, np.cumsum([len(meant), len(wording.parts)]))
     middle = np.array([*meant.values()], np.float32) @ own
     vector = np.asarray(middle / np.linalg.norm(middle), np.float32)
@@ -136,14 +136,7 @@ def parse_avoided(opened: Opened, query: Query, parsed: ParsedQuery | None = Non
     words = [*(parsed.wording.without if parsed else ()), *(_in_english(opened, it, languages) for it in query.without)]
     distinct = tuple(filter(None, dict.fromkeys(map(read, words))))
     refuse_many(distinct)
-    return Avoided(distinct, encode(opened, distinct))
-
-
-def encode(opened: Opened, words: tuple[str, ...]) -> Floats:
-    """Encode some words, (n, dim); none cost nothing."""
-    if not words:
-        return np.empty((0, opened.manifest.dim), np.float32)
-    return opened.encoder.encode_many_words(words)
+    return Avoided(distinct, opened.encoder.encode_many_words(distinct)) if distinct else NOTHING
 
 
 def _code_in(opened: Opened, text: str) -> Code | None:

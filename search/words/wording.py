@@ -187,12 +187,9 @@ def _table(name: str) -> Mapping[str, Any]:
     return cast(Mapping[str, Any], json.loads((bundled("language") / f"{name}.json").read_text("utf-8")))
 
 
-_bundled = cache(Dictionary)
-
-
 def names_for(words: str) -> tuple[tuple[str, float], ...]:
     """Names of icons of which some normalised words are said, with weights from 1 down; none where nobody says them."""
-    meanings = map(_bundled(bundled("language") / "synonyms.bin").meanings, (words, without_stopwords(words)))
+    meanings = map(Dictionary.bundled("synonyms").meanings, (words, without_stopwords(words)))
     return next((found[0].terms for found in meanings if found), ())
 
 
@@ -253,11 +250,11 @@ _SURE = frozenset(
     filled fill solid outline outlined lined stroked hollow duotone twotone colored coloured sharp rounded
     """.split()  # noqa: SIM905 (a list of them is twenty lines)
 ).union(FOREIGN_OUTLINED)
-_LIKELY = frozenset(
+_STYLES = _SURE.union(
     ("line", "stroke", "linear", "empty", "full", "round", "thin", "light", "bold", "regular", "contour")
 )
-"""What is as often a thing or a part of a name: a style only before or behind what is a name without it."""
-_STYLES = _SURE | _LIKELY
+"""Those that are not sure are as often a thing or a part of a name: a style only before or behind what is a name
+without it."""
 _WEIGHTS = frozenset(("thin", "light", "bold"))
 _MOST_STYLES = 4
 """Of one icon, before and behind what it shows."""
@@ -285,32 +282,52 @@ _SHAPE = r"(?:circle|square|box|frame|triangle|hexagon|diamond|shield|cloud|fold
 _JOINING = rf"(?i) (?:with|and|inside|within|containing|plus|w/|\+|&|in(?= (?:{_ARTICLE}|{_SHAPE}))) "
 _OR = r"(?i),|\b(?:or|nor|and)\b"
 _LEADING = rf"(?i)^(?:(?:in|inside|with) )?(?:{_ARTICLE})?"
-_PICTURE = (
-    rf"((?:(?:{'|'.join(_STYLES)}) )*)(?:icon|symbol|pictogram|logo|image|picture)s? "
-    "(?:for|of|when|if|showing|meaning|(?:that|which) (?:means|shows|says|represents))"
+_NOUNS = frozenset(
+    """
+    icon icons symbol symbols pictogram pictograms logo logos image images picture pictures
+    something anything someone somebody
+    """.split()  # noqa: SIM905 (a list of them is twenty lines)
 )
-_ASKING = (
-    r"(?:i(?:['\u2019]?m)?|we|you|can|could|would|how(?= (?:do|can|to|would|should|could) )|what(?:['\u2019]s)?|which"
-    r"|where|is there|are there|any|anything|something|someone|somebody"
-    r"|(?:do|give|show|find|get|need|want|looking|searching)(?= (?:you|we|me|us|for|an?) ))"
+_ASKING = frozenset(
+    """
+    i we you me us please need want find show give get looking searching a an the some any there of for
+    """.split()  # noqa: SIM905
 )
-_FUNCTION = (
-    "(?:i|we|you|me|us|my|our|it|do|does|did|can|could|would|should|will|to|that|which|who|is|are|am|was|were|has|have"
-    "|like|looks?|need|want|find|show|give|get|see|use|looking|searching|for|some|any|an?|the|there|when|if|something|please"
-    "|means?|shows|says|represents|used)"
+_FUNCTION = _ASKING.union(
+    """
+    hi hello my our your it its that what which who where how when if to with like
+    is are am be was were has have do does did can could would will should
+    let see use used say says look looks shows showing mean means meaning represent represents stands
+    """.split()  # noqa: SIM905
 )
-"""Words that begin a sentence which asks for an icon, and those that follow before it says which."""
+"""What a sentence asks for, words by which it asks, and all others that it begins with before it says which icon."""
+
+
+def _without_asking(beginning: re.Match[str]) -> str:
+    """Leave out what a sentence begins with, but no style: "find me a filled icon of a" star.
+
+    Three or more words are such a beginning if one of them asks, two if both do: "find my phone" and "when I work" are
+    names.
+    """
+    words = re.findall(r"(?<!\S)\w+", beginning[0].lower())
+    n_asking = sum(word in _ASKING or word in _NOUNS for word in words)
+    if n_asking < (1 if len(words) > 2 else 2):
+        return beginning[0]
+    return "".join(f"{word} " for word in words if word in _STYLES)
+
+
 OPPOSITES = {
     **{"on": "off", "off": "on", "open": "closed", "closed": "open", "online": "offline", "offline": "online"},
     **{"connected": "disconnected", "disconnected": "connected", "enabled": "disabled", "disabled": "enabled"},
     **{"checked": "unchecked blank", "unchecked": "checked", "selected": "unchecked", "locked": "open unlocked"},
 }
 """States, and what is not meant where one is asked: vectors hardly tell them apart."""
-_SAID = (
-    (
-        rf"^(?:(?:please|hi|hello),? )*(?:{_ASKING}(?: {_FUNCTION})+ (?!{_FUNCTION}$))?"
-        rf"(?:(?:{_ARTICLE})?{_PICTURE} (?:(?:when|if|there|is|are|an?|the|any|its) )*)?",
-        r"\1",
+_SAID: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r"^i (?:search|required) (?:one )?(?=\S)", "i need "),  # "ich suche ein", "ik zoek een", read word for word
+    (  # nouns and styles only before another function word: "we need an icon font", "a filled star"
+        rf"^(?:(?:(?:{'|'.join(_STYLES | _NOUNS)}) )*(?:{'|'.join(_FUNCTION)})(?:['\u2019]\w+)?,? )+"
+        rf"(?!(?:{'|'.join(_FUNCTION)})$)",
+        _without_asking,
     ),
     (r"(?<=[^ ,])[ ,]{1,2}(?:please|thanks|thank you)[.!?]?$", ""),
     (
