@@ -270,7 +270,11 @@ class VectorIndex:
             together = faiss.IndexScalarQuantizer(whole.d, whole.sq.qtype, whole.metric_type)
             together.add_sa_codes(stored)
             return together
-        return faiss.IndexRefine(self._codes_around(is_kept), self._inner.refine_index) if self._lists is None else None
+        return (
+            faiss.IndexRefine(self._codes_around(is_kept), self._inner.refine_index)
+            if "PQ" in self.spec and self._lists is None
+            else None
+        )
 
     def _codes_around(self, is_kept: Mask) -> Any:
         """A list of the blocks of product codes that hold some vectors: of others, too, which a selector leaves out.

@@ -9,7 +9,7 @@ import faiss
 import numpy as np
 import pytest
 
-from indexer.merging.manifest import BEYOND, KINDS, LEAST_RECALL, RULE, IndexKind, recommended
+from indexer.merging.manifest import KINDS, LEAST_RECALL, RULE, IndexKind, recommended
 from indexer.merging.merge import least_scores, share_found, share_right
 from indexer.merging.vector_index import VectorIndex, fp32_chunks
 
@@ -59,21 +59,14 @@ def test_everything_is_compared_exactly_and_the_nearest_bound_the_others(
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_every_kind_answers_exactly_where_a_filter_leaves_few(
+def test_every_kind_answers_under_a_filter_exactly_where_it_leaves_few(
     kind: IndexKind, vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("indexer.merging.vector_index.cores", lambda: 1)
     opened = _opened(kind, vectors, tmp_path)
     for n in (1, 9, 11, 400, 2999, 3000):
         assert _right_under_a_filter(opened, vectors, n=n) == 1
-
-
-@pytest.mark.parametrize("kind", dict.fromkeys([*(kind for _, kind in RULE), BEYOND]), ids=lambda kind: kind.name)
-def test_what_a_merge_builds_answers_where_a_filter_leaves_many(
-    kind: IndexKind, vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr("indexer.merging.vector_index.EXACT_AMONG", 10)
-    opened = _opened(kind, vectors, tmp_path)
     for n in (11, 400, 2999, 3000):
         assert _right_under_a_filter(opened, vectors, n=n) >= LEAST_RECALL
 

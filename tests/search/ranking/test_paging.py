@@ -1,5 +1,6 @@
 """Are counts the same on every page of an answer, and as many as a filter then leaves? Asked of real icons."""
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from random import Random
@@ -128,6 +129,10 @@ def test_a_lower_bound_says_so_on_every_page_and_pages_go_on_beyond_it(
     assert {(page.n_found, page.is_more, page.counted) for page in pages} == {(20, True, "20+")}
     ids = [hit.id for page in pages for hit in page.hits]
     assert len(ids) == len(set(ids)) == whole.n_found
+    star, deep = Query(words="star", prefer=("second",)), Window(k=480, min_score=0)
+    shown = {hit.id: engine.explain(star, hit.id, window=deep).shown for hit in engine.ask(star, window=deep).hits}
+    replaced = [found[1] for how in shown.values() if (found := re.search("in the place of (.+), which has", how))]
+    assert shown.keys().isdisjoint(one.id for key in replaced for one in engine.show(engine.find(key)).variants)
 
 
 def test_a_filter_that_leaves_no_good_hit_shows_the_nearest_and_calls_them_doubtful(engine: SearchEngine) -> None:
