@@ -472,9 +472,9 @@ def _judge(question: Question, results: Results, hits: Rows, icon: int) -> Judge
         shown=shown,
         tier=TIERS[row["tier"][0]],
         cosines={arm: round(value, 4) for arm, value in cosines.items()},
-        features={name: round(value, 4) for name, value in features.items()},
+        features={name: round(value, 4) + 0.0 for name, value in features.items()},  # 0 is no -0
         weights={name: round(weight, 4) for name, weight in own.items()},
-        evidence={name: round(value * own[name], 3) + 0.0 for name, value in features.items()},  # 0 is no -0
+        evidence={name: round(value * own[name], 3) + 0.0 for name, value in features.items()},
     )
 
 
@@ -499,11 +499,13 @@ def _place(opened: Opened, icon: int, hits: Rows, *, flat: bool) -> tuple[int | 
 def _kept_out(results: Results, row: Rows) -> str:
     """Say what keeps an icon from being a hit: filters, what is to be left out, its score."""
     cutoff, score = results.cutoff, row["score"][0]
-    is_low, is_empty = score < cutoff.least, np.isinf(cutoff.least)
+    is_low, is_empty, fits = score < cutoff.least, np.isinf(cutoff.least), results.may_answer(row["icon"])[0]
     reasons = {
-        "the filters leave it out": not results.may_answer(row["icon"])[0],
+        "the filters leave it out": not fits,
         "it is what is to be left out": is_low and row["left out"][0] > 0,
-        f"no icon has a score of {weights.LEAST_SCORE}, the best one has {cutoff.best:.3f}": is_low and is_empty,
+        f"no icon has a score of {weights.LEAST_SCORE}, the best one has {cutoff.best:.3f}": is_low
+        and is_empty
+        and fits,
         f"its score {score:.3f} is below {cutoff.least:.3f}": is_low and not is_empty,
     }
     return f"not a hit: {', and '.join(reason for reason, is_so in reasons.items() if is_so)}"

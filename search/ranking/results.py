@@ -4,7 +4,8 @@ What is counted depends on the query and its filters alone, never on the window 
 
 - An icon has the same score whatever is filtered, and is a hit from the same `ScoreCutoff` on: that of the query
   without filters. So a filter leaves those hits that the menu counted for it.
-- Counting ends where more than `MOST_COUNTED` hits are found, where no icon beyond can be a hit, or at `N_SURE`.
+- Counting ends where more than `MOST_COUNTED` hits are found, or where no icon beyond can be a hit; among more icons
+  than `N_SURE` and `N_SURE_AMONG` say after the first look.
 - Windows may lie deeper. What a deeper step finds stands behind what was found before, so that pages follow each other.
 """
 
@@ -99,7 +100,7 @@ class Results:
         others = np.setdiff1d(ids, first["icon"])
         rows = features(self._question, others, retrieve.Retrieved(others, np.zeros(len(others), bool)))
         rows = np.concatenate([first, weigh(self._question, rows, n_among=self._n_images, stated=self._stated)])
-        self.cutoff.hits(rows)  # none has a better score than one of a tier before its own
+        self.cutoff.hits(rows)  # which sets their scores in place: none is better than one of a tier before its own
         return rows
 
     def are_hits(self, rows: Rows) -> Mask:

@@ -122,15 +122,23 @@ def test_why_an_icon_is_no_hit_is_true(engine: SearchEngine) -> None:
     assert float(matched[1]) == pytest.approx(far.icon.hit.score, abs=1e-3)
     assert float(matched[2]) == pytest.approx(weights.SHARE_OF_BEST * everything[0].score, abs=1e-3)
     nothing = _explain(engine, "jrctpxwjv", "lucide:star")
-    low = engine.explain(Query(words="jrctpxwjv"), nothing.icon.hit.id, window=Window(min_score=0.5))
-    assert low.shown.endswith(" is below 0.500")
     assert nothing.first is None and "no icon has a score of 0.1, the best one has 0.0" in nothing.shown
 
 
-def test_in_a_flat_answer_no_icon_stands_for_another(engine: SearchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("words", "asked", "shown"),
+    [
+        ("jrctpxwjv", {"window": Window(min_score=0.5)}, " is below 0.500"),
+        ("jrctpxwjv", {"filters": Filters(sets=("map",))}, "not a hit: the filters leave it out"),
+        ("star", {"window": Window(sort="name", flat=True)}, "a hit, behind the first 1"),  # flat: none stands for it
+    ],
+)
+def test_what_is_said_of_an_icon_that_is_not_shown_is_true_of_filters_and_window(
+    engine: SearchEngine, monkeypatch: pytest.MonkeyPatch, words: str, asked: dict[str, object], shown: str
+) -> None:
     monkeypatch.setattr("search.answering.answer.MOST_COUNTED", 1)
-    star, window = engine.find("lucide:star-filled"), Window(sort="name", flat=True)
-    assert engine.explain(Query(words="star"), star, window=window).shown == "a hit, behind the first 1"
+    said = engine.explain(Query(words=words), engine.find("lucide:star-filled"), **asked).shown  # type: ignore[arg-type]
+    assert said.endswith(shown)
 
 
 @pytest.mark.parametrize(
