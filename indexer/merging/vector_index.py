@@ -84,7 +84,7 @@ class VectorIndex:
         self.spec = spec
         self._placed: tuple[Ids, Mask, Any] = self.ids[:0], np.empty(0, bool), None
         """The last ids that a query was asked among, which vectors bear them, and what `_side_by_side` made of these: a
-        filter is asked with again."""
+        filter is asked with again. Threads share it, so it is read and replaced as one."""
 
     def __len__(self) -> int:
         return int(self._index.ntotal)
@@ -248,7 +248,7 @@ class VectorIndex:
         return max(per_hit * k, REFINED if self._lists is None else 2 * REFINED)
 
     def _places(self, only: Ids) -> tuple[Mask, Any]:
-        """Which of the vectors, by position, bear some ids, and an index of these alone, if that is quicker to ask.
+        """Which of the vectors, by position, bear some ids, and a smaller index with these, if that is quicker to ask.
 
         Whole vectors are put together when they are asked again: it takes longer than it saves once.
         """
@@ -264,13 +264,17 @@ class VectorIndex:
         return is_kept, together
 
     def _side_by_side(self, is_kept: Mask, n: int) -> Any:
-        """An index of some vectors alone: whole ones where they are few, else product codes; None for other kinds."""
+        """An index of some whole vectors alone where they are few, else `_codes_around` them; None for other kinds."""
         if n <= EXACT_AMONG:
             whole, stored = self._stored(np.flatnonzero(is_kept))
             together = faiss.IndexScalarQuantizer(whole.d, whole.sq.qtype, whole.metric_type)
             together.add_sa_codes(stored)
             return together
-        return faiss.IndexRefine(self._codes_around(is_kept), self._inner.refine_index) if self._lists is None else None
+        return (
+            faiss.IndexRefine(self._codes_around(is_kept), self._inner.refine_index)
+            if "PQ" in self.spec and self._lists is None
+            else None
+        )
 
     def _codes_around(self, is_kept: Mask) -> Any:
         """A list of the blocks of product codes that hold some vectors: of others, too, which a selector leaves out.

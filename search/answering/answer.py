@@ -464,7 +464,7 @@ def _judge(question: Question, results: Results, hits: Rows, icon: int) -> Judge
     features = {name: float(row[name][0]) for name in own}
     [hit] = as_hits(opened, hits[places] if len(places) else row, question.sets, flat=False)
     is_hit = len(places) > 0 or bool(results.are_hits(row)[0])
-    place, shown = _place(opened, icon, hits) if is_hit else (None, _kept_out(results, row))
+    place, shown = _place(opened, icon, hits, flat=results.is_flat) if is_hit else (None, _kept_out(results, row))
     return Judged(
         hit=hit,
         rank=int(places[0]) + 1 if len(places) else None,
@@ -472,38 +472,40 @@ def _judge(question: Question, results: Results, hits: Rows, icon: int) -> Judge
         shown=shown,
         tier=TIERS[row["tier"][0]],
         cosines={arm: round(value, 4) for arm, value in cosines.items()},
-        features={name: round(value, 4) for name, value in features.items()},
+        features={name: round(value, 4) + 0.0 for name, value in features.items()},  # 0 is no -0
         weights={name: round(weight, 4) for name, weight in own.items()},
-        evidence={name: round(value * own[name], 3) + 0.0 for name, value in features.items()},  # 0 is no -0
+        evidence={name: round(value * own[name], 3) + 0.0 for name, value in features.items()},
     )
 
 
-def _place(opened: Opened, icon: int, hits: Rows) -> tuple[int | None, str]:
+def _place(opened: Opened, icon: int, hits: Rows, *, flat: bool) -> tuple[int | None, str]:
     """The place of the hit that shows an icon, and how: itself, in the place of another, or one that stands for it."""
     groups = groups_of(opened, np.array([icon]))
+    shown, judged = (groups_of(opened, hits[name]) for name in ("icon", "judged"))
     for place in np.flatnonzero(hits["icon"] == icon).tolist():
-        if (judged := int(hits["judged"][place])) == icon:
+        if hits["judged"][place] == icon:
             return place + 1, "a hit"
-        is_variant = groups_of(opened, np.array([judged]))[0] == groups[0]
-        how = "its variant" if is_variant else "which has its drawing, in a set that comes later"
-        return place + 1, f"a hit, in the place of {hits_of(opened, np.array([judged]))[0].key}, {how}"
-    for number, how in enumerate(("its variant", "which has its drawing")):
-        # Where a preferred set's icon is shown, that one and the one in whose place it is stand for their groups.
-        is_of_group = [groups_of(opened, hits[name])[number] == groups[number] for name in ("icon", "judged")]
-        for place in np.flatnonzero(np.any(is_of_group, axis=0))[:1].tolist():
-            key = hits_of(opened, hits["icon"][[place]])[0].key
-            return place + 1, f"no hit of its own: {key}, {how}, stands for it as number {place + 1}"
+        how = "its variant" if judged[0][place] == groups[0] else "which has its drawing, in a set that comes later"
+        return place + 1, f"a hit, in the place of {hits_of(opened, hits['judged'][[place]])[0].key}, {how}"
+    # Where a preferred set's icon is shown, that one and the one in whose place it is stand for their variants.
+    is_variant = (shown[0] == groups[0]) | (judged[0] == groups[0])
+    for place in () if flat else np.flatnonzero(is_variant | (shown[1] == groups[1]))[:1].tolist():
+        how = "its variant" if is_variant[place] else "which has its drawing"
+        key = hits_of(opened, hits["icon"][[place]])[0].key
+        return place + 1, f"no hit of its own: {key}, {how}, stands for it as number {place + 1}"
     return None, f"a hit, behind the first {len(hits):,}"
 
 
 def _kept_out(results: Results, row: Rows) -> str:
     """Say what keeps an icon from being a hit: filters, what is to be left out, its score."""
     cutoff, score = results.cutoff, row["score"][0]
-    is_low, is_empty = score < cutoff.least, cutoff.best < weights.LEAST_SCORE
+    is_low, is_empty, fits = score < cutoff.least, np.isinf(cutoff.least), results.may_answer(row["icon"])[0]
     reasons = {
-        "the filters leave it out": not results.may_answer(row["icon"])[0],
+        "the filters leave it out": not fits,
         "it is what is to be left out": is_low and row["left out"][0] > 0,
-        f"no icon has a score of {weights.LEAST_SCORE}, the best one has {cutoff.best:.3f}": is_low and is_empty,
+        f"no icon has a score of {weights.LEAST_SCORE}, the best one has {cutoff.best:.3f}": is_low
+        and is_empty
+        and fits,
         f"its score {score:.3f} is below {cutoff.least:.3f}": is_low and not is_empty,
     }
     return f"not a hit: {', and '.join(reason for reason, is_so in reasons.items() if is_so)}"

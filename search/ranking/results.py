@@ -4,7 +4,8 @@ What is counted depends on the query and its filters alone, never on the window 
 
 - An icon has the same score whatever is filtered, and is a hit from the same `ScoreCutoff` on: that of the query
   without filters. So a filter leaves those hits that the menu counted for it.
-- Counting ends where more than `MOST_COUNTED` hits are found, where no icon beyond can be a hit, or at `N_SURE`.
+- Counting ends where more than `MOST_COUNTED` hits are found, or where no icon beyond can be a hit; among more icons
+  than `N_SURE` and `N_SURE_AMONG` say after the first look.
 - Windows may lie deeper. What a deeper step finds stands behind what was found before, so that pages follow each other.
 """
 
@@ -53,7 +54,7 @@ class Results:
     """
 
     def __init__(self, question: Question, filters: Filters, window: Window) -> None:
-        self._question, self._flat = question, window.flat
+        self._question, self.is_flat = question, window.flat
         facets = question.opened.facets
         self._only = facets.keep("selections", lambda: lru_cache(maxsize=_N_SELECTIONS)(facets.select))(filters)
         self._n_images = None if self._only is None or question.look is None else len(self._only.images)
@@ -99,7 +100,7 @@ class Results:
         others = np.setdiff1d(ids, first["icon"])
         rows = features(self._question, others, retrieve.Retrieved(others, np.zeros(len(others), bool)))
         rows = np.concatenate([first, weigh(self._question, rows, n_among=self._n_images, stated=self._stated)])
-        self.cutoff.hits(rows)  # none has a better score than one of a tier before its own
+        self.cutoff.hits(rows)  # which sets their scores in place: none is better than one of a tier before its own
         return rows
 
     def are_hits(self, rows: Rows) -> Mask:
@@ -116,7 +117,7 @@ class Results:
         if self._can_find_more and self._n < N_COUNTED:
             self._deeper(N_COUNTED)
         ids = self._best_first(self._rows)["icon"]
-        return opened.facets.count(ids, choose=None if self._flat else first_of_groups(*groups_of(opened, ids)))
+        return opened.facets.count(ids, choose=None if self.is_flat else first_of_groups(*groups_of(opened, ids)))
 
     @property
     def _has_more(self) -> bool:
@@ -155,7 +156,7 @@ class Results:
 
     def _is_own(self, ids: Ids) -> Mask:
         """Which of some icons are the one that is asked with, or stand for it."""
-        if self._flat or self._question.own is None:
+        if self.is_flat or self._question.own is None:
             return np.asarray(ids == (self._question.own or -1))
         facets = self._question.opened.facets
         [variants] = facets.variants(facets.at(np.array([self._question.own])))
@@ -169,12 +170,12 @@ class Results:
     def _arranged(self, rows: Rows) -> Rows:
         """Hits best first: all of them, or one of each variant group and drawing."""
         rows = self._best_first(rows)
-        return rows.take(grouped(self._question.opened, rows["icon"], flat=self._flat))
+        return rows.take(grouped(self._question.opened, rows["icon"], flat=self.is_flat))
 
     def _best_first(self, rows: Rows) -> Rows:
         """Rows in order; where words are asked, what is shown before its variants: in the style asked, else plain."""
         question, rows = self._question, ranked(rows)
-        if self._flat or question.look is not None:
+        if self.is_flat or question.look is not None:
             return rows
         facets, ids = question.opened.facets, rows["icon"]
         known, style = facets.at(ids), question.parsed.wording.style if question.parsed else None
@@ -190,14 +191,16 @@ class Results:
 
     def _followed_by(self, new: Rows) -> Rows:
         """The hits, and behind them those of others that are no variants of theirs and show other drawings."""
-        if not self._flat:
-            of_hits, of_new = (groups_of(self._question.opened, rows["icon"]) for rows in (self.hits, new))
-            new = new[~(np.isin(of_new[0], of_hits[0]) | np.isin(of_new[1], of_hits[1]))]
+        if not self.is_flat:
+            of_hits, of_judged, of_new = (
+                groups_of(self._question.opened, ids) for ids in (self.hits["icon"], self.hits["judged"], new["icon"])
+            )
+            new = new[~(np.isin(of_new[0], [of_hits[0], of_judged[0]]) | np.isin(of_new[1], of_hits[1]))]
         return np.concatenate([self.hits, self._with_preferred(self._arranged(new))])
 
     def _with_preferred(self, hits: Rows) -> Rows:
         """The same hits, of icons with one drawing that of the set which stands best; no variants come twice."""
-        if self._flat:
+        if self.is_flat:
             return hits
         opened, ids = self._question.opened, [rows[name] for rows in (self.hits, hits) for name in ("icon", "judged")]
         return replaced(opened, self._question.sets, hits, groups_of(opened, np.concatenate(ids))[0], self.may_answer)

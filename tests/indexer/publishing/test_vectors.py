@@ -9,7 +9,7 @@ import faiss
 import numpy as np
 import pytest
 
-from indexer.merging.manifest import BEYOND, KINDS, LEAST_RECALL, RULE, IndexKind, recommended
+from indexer.merging.manifest import KINDS, LEAST_RECALL, RULE, IndexKind, recommended
 from indexer.merging.merge import least_scores, share_found, share_right
 from indexer.merging.vector_index import VectorIndex, fp32_chunks
 
@@ -59,21 +59,14 @@ def test_everything_is_compared_exactly_and_the_nearest_bound_the_others(
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_every_kind_answers_exactly_where_a_filter_leaves_few(
+def test_every_kind_answers_under_a_filter_exactly_where_it_leaves_few(
     kind: IndexKind, vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("indexer.merging.vector_index.cores", lambda: 1)
     opened = _opened(kind, vectors, tmp_path)
     for n in (1, 9, 11, 400, 2999, 3000):
         assert _right_under_a_filter(opened, vectors, n=n) == 1
-
-
-@pytest.mark.parametrize("kind", dict.fromkeys([*(kind for _, kind in RULE), BEYOND]), ids=lambda kind: kind.name)
-def test_what_a_merge_builds_answers_where_a_filter_leaves_many(
-    kind: IndexKind, vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr("indexer.merging.vector_index.EXACT_AMONG", 10)
-    opened = _opened(kind, vectors, tmp_path)
     for n in (11, 400, 2999, 3000):
         assert _right_under_a_filter(opened, vectors, n=n) >= LEAST_RECALL
 
@@ -109,14 +102,11 @@ def _right_under_a_filter(opened: VectorIndex, vectors: np.ndarray, *, n: int) -
     return float(np.mean(shares))
 
 
-def test_ids_that_a_filter_names_and_the_index_lacks_are_passed_over(opened: VectorIndex, vectors: np.ndarray) -> None:
-    only = np.array([1, IDS[4], IDS[4] + 1, IDS[-1] + 70])
-    assert opened.search(vectors[1].astype(np.float32), k=10, only=only).ids.tolist() == [IDS[4]]
-
-
 def test_no_hit_is_padded_and_no_id_is_made_up(opened: VectorIndex, vectors: np.ndarray) -> None:
     assert len(opened.search(vectors[0].astype(np.float32), k=10_000).ids) == 3000
     assert len(opened.search(vectors[0].astype(np.float32), k=5, only=IDS[:0]).ids) == 0
+    only = np.array([1, IDS[4], IDS[4] + 1, IDS[-1] + 70])
+    assert opened.search(vectors[1].astype(np.float32), k=10, only=only).ids.tolist() == [IDS[4]]
 
 
 def test_stored_vectors_come_back_by_id(opened: VectorIndex, vectors: np.ndarray) -> None:

@@ -126,6 +126,22 @@ def test_why_an_icon_is_no_hit_is_true(engine: SearchEngine) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "asked", "shown"),
+    [
+        ("jrctpxwjv", {"window": Window(min_score=0.5)}, " is below 0.500"),
+        ("jrctpxwjv", {"filters": Filters(sets=("map",))}, "not a hit: the filters leave it out"),
+        ("star", {"window": Window(sort="name", flat=True)}, "a hit, behind the first 1"),  # flat: none stands for it
+    ],
+)
+def test_what_is_said_of_an_icon_that_is_not_shown_is_true_of_filters_and_window(
+    engine: SearchEngine, monkeypatch: pytest.MonkeyPatch, words: str, asked: dict[str, object], shown: str
+) -> None:
+    monkeypatch.setattr("search.answering.answer.MOST_COUNTED", 1)
+    said = engine.explain(Query(words=words), engine.find("lucide:star-filled"), **asked).shown  # type: ignore[arg-type]
+    assert said.endswith(shown)
+
+
+@pytest.mark.parametrize(
     ("words", "key", "tier"),
     [
         ("mdi:home", "mdi:home", "called"),

@@ -1,5 +1,6 @@
 """Are counts the same on every page of an answer, and as many as a filter then leaves? Asked of real icons."""
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from random import Random
@@ -123,11 +124,20 @@ def test_a_lower_bound_says_so_on_every_page_and_pages_go_on_beyond_it(
     whole = engine.ask(Query(words="arrow"), window=Window(k=1, min_score=0))
     assert not whole.is_more
     monkeypatch.setattr("search.ranking.results.MOST_COUNTED", 20)
-    windows = [Window(k=10, offset=start, min_score=0) for start in range(0, whole.n_found + 10, 10)]
-    pages = [engine.ask(Query(words="arrow"), window=window) for window in windows]
+    pages = [
+        engine.ask(Query(words="arrow"), window=Window(k=10, offset=start, min_score=0))
+        for start in range(0, whole.n_found + 10, 10)
+    ]
     assert {(page.n_found, page.is_more, page.counted) for page in pages} == {(20, True, "20+")}
     ids = [hit.id for page in pages for hit in page.hits]
     assert len(ids) == len(set(ids)) == whole.n_found
+    star, deep = Query(words="star", prefer=("second",)), Window(k=480, min_score=0)
+    hits = engine.ask(star, window=deep).hits
+    moved = " ".join(engine.explain(star, hit.id, window=deep).shown for hit in hits if hit.set == "second")
+    replaced = re.findall("in the place of ([^ ]+), which has", moved)
+    assert {hit.id for hit in hits}.isdisjoint(
+        one.id for key in replaced for one in engine.show(engine.find(key)).variants
+    )
 
 
 def test_a_filter_that_leaves_no_good_hit_shows_the_nearest_and_calls_them_doubtful(engine: SearchEngine) -> None:
