@@ -33,11 +33,6 @@ QUERIES = (
 
 
 @pytest.fixture(scope="module")
-def engine(called: Library) -> SearchEngine:
-    return SearchEngine.open(called.root)
-
-
-@pytest.fixture(scope="module")
 def opened(called: Library) -> Opened:
     return open_current(called)
 
