@@ -30,6 +30,7 @@ from indexer.library.plans import Plan
 from indexer.pipeline import IndexOptions, IndexSummary, index
 from indexer.rendering.render import render
 from search.cli import main
+from search.engine import SearchEngine
 
 if TYPE_CHECKING:
     from faults import Stages
@@ -284,6 +285,12 @@ def called(once: Once, tmp_path_factory: pytest.TempPathFactory) -> Library:
 
     made = once("called", build_called) / "library"
     return Library(shutil.copytree(made, tmp_path_factory.mktemp("called") / "library"))
+
+
+@pytest.fixture(scope="module")
+def engine(called: Library) -> SearchEngine:
+    """Over the library of `called`; a module that asks another has an engine of its own."""
+    return SearchEngine.open(called.root)
 
 
 @pytest.fixture(scope="session")

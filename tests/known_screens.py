@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+import pytest
 from conftest import build_library, disc, svg
 from PIL import Image, ImageDraw
 from small_icons import ARROW, HOUSE, drawn
@@ -21,6 +22,7 @@ from indexer.screens.add import Sight
 from indexer.screens.located import Locator
 from indexer.screens.looks import LookKey
 from search.engine import SearchEngine
+from search.evaluation.evaluate import Subject
 from search.evaluation.screens import Screen, ScreenIcon
 
 KEYS = ["heart", "search", "settings", "bell", "trash-2", "download", "calendar", "star"]
@@ -85,9 +87,10 @@ def paint(placed: list[Placed], *, words: int = 0) -> tuple[np.ndarray, tuple[Sc
     return pixels, tuple(icons)
 
 
-def write_screens(folder: Path) -> Path:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three screens: two with icons, of which one is nobody's, and one without, where two squares look like icons."""
-    folder.mkdir(exist_ok=True)
+    folder = tmp_path_factory.mktemp("screens")
     lines = []
     for number, (template, scale, placed, words) in enumerate(_PLANS):
         pixels, icons = paint(placed, words=words)
@@ -101,14 +104,16 @@ def write_screens(folder: Path) -> Path:
     return folder
 
 
-def build_known_library(folder: Path, model: Path) -> Library:
+@pytest.fixture(scope="module")
+def subject(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Subject:
     """A library of the icons above."""
+    folder = tmp_path_factory.mktemp("known")
     (folder / "own").mkdir()
     for name, content in ICONS.items():
         (folder / "own" / f"{name}.svg").write_text(content)
     library = Library(folder / "library")
-    build_library(library, model, [folder / "own"])
-    return library
+    build_library(library, tiny_model, [folder / "own"])
+    return Subject(library)
 
 
 CIRCLE = '<circle cx="12" cy="12" r="9"/>'

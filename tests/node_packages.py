@@ -8,7 +8,7 @@
         @fortawesome/{react-fontawesome,fontawesome-svg-core} @fortawesome/free-{solid,regular,brands}-svg-icons \\
         @iconify-json/{lucide,tabler,ph,heroicons,mdi,logos,noto,flat-color-icons} \\
         @iconify-json/{fa,fa6,fa7}-{solid,regular,brands} typescript vue @vue/compiler-sfc svelte react react-dom \\
-        @types/react @types/react-dom parse5
+        @types/react @types/react-dom parse5 ionicons@8.1.0
 """
 
 import os

@@ -97,9 +97,12 @@ def write_set(file: Path) -> None:
     file.write_text(json.dumps(whole, indent="\t"), "utf-8")
 
 
-def index_into(library: Library, *sources: Path, model: Path) -> None:
-    """Index with the tiny encoder."""
-    build_library(library, model, sources)
+def index_icons(folder: Path, model: Path, *more: Path) -> Library:
+    """Those icons in `icons` of a folder, and a library of them and of more sources beside."""
+    write_icons(folder / "icons")
+    library = Library(folder / "library")
+    build_library(library, model, [folder / "icons", *more])
+    return library
 
 
 @contextmanager
@@ -117,11 +120,8 @@ def serving(library: Library, *options: str) -> Iterator[tuple[httpx.Client, "su
 def icon_library(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Library:
     """Those icons and that set, in a folder of their own."""
     folder = tmp_path_factory.mktemp("served")
-    write_icons(folder / "icons")
     write_set(folder / "own.json")
-    library = Library(folder / "library")
-    index_into(library, folder / "icons", folder / "own.json", model=tiny_model)
-    return library
+    return index_icons(folder, tiny_model, folder / "own.json")
 
 
 @pytest.fixture(scope="module")

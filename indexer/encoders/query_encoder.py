@@ -179,16 +179,12 @@ class QueryEncoder(Protocol):
     def whole_words(self) -> list[str]:
         """List the words that are so usual that the encoder reads each as one piece."""
 
-    def encode_words(self, words: str) -> Floats:
-        """Encode normalised words; what does not fit the context is cut."""
-        return self.encode_many_words([words]).reshape(-1)
-
     def encode_picture(self, pixels: NDArray[np.uint8]) -> Floats:
         """Encode uint8 pixels (size, size, 3) of the model's size."""
         return self.encode_many_pictures(pixels[None]).reshape(-1)
 
     def encode_many_words(self, texts: Sequence[str]) -> Floats:
-        """Encode several texts of normalised words, (n, dim): the vectors of `encode_words`, in half the time."""
+        """Encode several texts of normalised words, (n, dim); what does not fit the context is cut."""
 
     def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
         """Encode uint8 pixels (n, size, size, 3), (n, dim)."""

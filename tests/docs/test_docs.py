@@ -13,12 +13,11 @@ from typing import Any
 import click
 import pytest
 from PIL import Image, ImageDraw
-from serving import index_into, serving, write_icons
+from serving import index_icons, serving
 from tools import lacking
 
 from data.making.commands import commands, reference
 from data.making.model.words import WORDS
-from indexer.library.folder import Library
 from indexer.sources.npm import PACKAGES
 from search.assistant.server import create_assistant
 from search.drawings.export import KINDS
@@ -160,9 +159,7 @@ EXAMPLES = re.findall(r"^curl .*$", PAGE, re.MULTILINE)
 def test_every_example_is_answered(tmp_path: Path, tiny_model: Path) -> None:
     if shutil.which("curl") is None:
         lacking("curl is not installed")
-    write_icons(tmp_path / "icons")
-    library = Library(tmp_path / "library")
-    index_into(library, tmp_path / "icons", model=tiny_model)
+    library = index_icons(tmp_path, tiny_model)
     shot = Image.new("RGB", (200, 120), "white")
     ImageDraw.Draw(shot).ellipse((60, 20, 140, 100), fill="black")
     for name in ("shot.png", "screen.png"):

@@ -5,7 +5,6 @@ The environment names a folder of npm packages (ICONS_NODE_MODULES):
 """
 
 import json
-import os
 import re
 import shutil
 import tempfile
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from node_packages import node_modules
 from test_docs import CALL, heard, laid_out, without_scores
 from test_searching_doc import BLOCK, assert_shown, commands, shown
 
@@ -28,9 +28,7 @@ DOCUMENT = DOCS / "tasks.md"
 @contextmanager
 def _at_work(folder: Path) -> Iterator[Path]:
     """The library of the tasks, asked in a folder that holds what they begin with."""
-    packages = os.environ.get("ICONS_NODE_MODULES")
-    if not packages:
-        pytest.skip("ICONS_NODE_MODULES names no folder of npm packages; the first lines of this file say which")
+    packages = node_modules()
     for name in ("needs.txt", "names.txt"):
         shutil.copy(DOCS / name, folder)
     (folder / "node_modules").symlink_to(packages)

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from conftest import disc
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -45,14 +47,9 @@ class Stages:
         self._log.close()
 
 
-def svg(body: str) -> str:
-    """Spell a picture."""
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">{body}</svg>'
-
-
 def draw(folder: Path, name: str, x: int, y: int) -> None:
     """Write one icon."""
-    (folder / f"{name}.svg").write_text(svg(f'<circle cx="{x}" cy="{y}" r="4"/>'))
+    (folder / f"{name}.svg").write_text(disc(x, y))
 
 
 def copy_library(source: Path, target: Path) -> Path:

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import Silent, disc, find_rank
-from faults import Stages, svg
+from conftest import Silent, disc, find_rank, svg
+from faults import Stages
 
 from indexer.commands.library import read_failures, read_status
 from indexer.doctor.examine import examine

@@ -6,7 +6,6 @@ every alphabet, or what a shell or a file system could take for something else.
 """
 
 import base64
-import io
 import sqlite3
 import struct
 import zlib
@@ -18,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from hostile_svgs import SQUARE, plain_square, svg, svgs
 from PIL import Image
+from small_icons import saved
 
 from indexer.library.folder import Library
 from indexer.library.shards import read_vectors
@@ -103,12 +103,6 @@ def square(mode: str = "RGB", side: int = 32) -> Image.Image:
     image = Image.new("RGB", (side, side), "white")
     image.paste((0, 0, 0), (side // 4, side // 4, side * 3 // 4, side * 3 // 4))
     return image.convert(mode)
-
-
-def saved(image: Image.Image, kind: str, **options: object) -> bytes:
-    file = io.BytesIO()
-    image.save(file, kind, **options)
-    return file.getvalue()
 
 
 def bitmaps() -> Iterator[Named]:

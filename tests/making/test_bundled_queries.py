@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
 
 from data.making.eval.looks import Stated, agreement_tables, is_learnt_from
 from data.making.eval.mapping import Row
@@ -14,15 +13,9 @@ from data.making.eval.mapping import measure as measure_mapping
 from data.making.eval.queries import queries
 from data.making.eval.sketches import PAGE, Sketch, measure, ranked, read_sketches
 from indexer.library.bundled import bundled
-from indexer.library.folder import Library
 from indexer.library.named import read_text
 from search.engine import SearchEngine
 from search.evaluation.queries import read_queries
-
-
-@pytest.fixture(scope="module")
-def engine(called: Library) -> SearchEngine:
-    return SearchEngine.open(called.root)
 
 
 def test_the_benchmark_is_made_of_its_tags() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from known_screens import build_known_library, write_screens
+from known_screens import folder, subject  # noqa: F401 - fixtures
 
 from data.making.eval.screens import (
     Answers,
@@ -19,16 +19,6 @@ from indexer.arrays import Pixels
 from indexer.screens.boxes import Boxes
 from search.evaluation.evaluate import Subject
 from search.evaluation.screens import read_truths
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_screens(tmp_path_factory.mktemp("screens"))
-
-
-@pytest.fixture(scope="module")
-def subject(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Subject:
-    return Subject(build_known_library(tmp_path_factory.mktemp("known"), tiny_model))
 
 
 @pytest.fixture(scope="module")

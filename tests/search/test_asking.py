@@ -3,16 +3,10 @@
 import pytest
 from called_icons import N_ICONS
 
-from indexer.library.folder import Library
 from search.engine import Answer, Filters, Hit, Query, SearchEngine, Window
 
 ALL = Window(k=50, min_score=0, flat=True)
 STARS = {"lucide:star", "mdi:star", "fa6-solid:star"}
-
-
-@pytest.fixture(scope="module")
-def engine(called: Library) -> SearchEngine:
-    return SearchEngine.open(called.root)
 
 
 def _ask(engine: SearchEngine, words: str, *without: str, sets: tuple[str, ...] = ()) -> Answer:

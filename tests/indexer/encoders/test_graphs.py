@@ -43,7 +43,7 @@ def _least_cosines(encoder: Encoder, query: OnnxQueryEncoder) -> tuple[float, fl
     with torch.inference_mode():
         words, pixels = encoder.text_tower(encoder.tokenizer(TEXTS)).numpy(), sample_pixels(encoder.image_size)
         pictures = encoder.image_tower(torch.from_numpy(pixels)).numpy()
-    asked = np.stack([query.encode_words(text) for text in TEXTS])
+    asked = np.concatenate([query.encode_many_words([text]) for text in TEXTS])
     return float((words * asked).sum(1).min()), float((pictures * query.encode_many_pictures(pixels)).sum(1).min())
 
 
@@ -60,15 +60,16 @@ def test_graphs_beside_other_weights_say_the_same(model: Path, tmp_path: Path) -
 def test_a_library_takes_graphs_and_weights_that_are_its_own(model: Path, tmp_path: Path) -> None:
     (model / WEIGHTS).chmod(0o444)
     query = _carried(model, tmp_path / "encoder")
-    words, facts, own = query.encode_words("arrow"), read_facts(tmp_path / "encoder"), tmp_path / "encoder" / WEIGHTS
+    words, facts = query.encode_many_words(["arrow"]), read_facts(tmp_path / "encoder")
+    own = tmp_path / "encoder" / WEIGHTS
     assert sorted(facts.files or ()) == ["image.onnx", WEIGHTS, "text.onnx", "tokenizer.json"]
     assert facts.fingerprint == _checkpoint(model).fingerprint and own.stat().st_mode & 0o200
     own.write_bytes(b"another backup")  # as `cp` writes into what is there
     own.chmod(0o600)
     assert find_graphs(_checkpoint(model)) is not None and (model / WEIGHTS).stat().st_mode & 0o777 == 0o444
-    assert np.array_equal(_carried(model, tmp_path / "again").encode_words("arrow"), words)
+    assert np.array_equal(_carried(model, tmp_path / "again").encode_many_words(["arrow"]), words)
     shutil.rmtree(model)
-    assert open_query_encoder(tmp_path / "again").encode_words("arrow").shape == (32,)
+    assert open_query_encoder(tmp_path / "again").encode_many_words(["arrow"]).shape == (1, 32)
 
 
 def test_graphs_of_other_weights_or_with_another_byte_are_none(model: Path, tmp_path: Path) -> None:
@@ -110,8 +111,7 @@ def test_words_and_pictures_give_the_same_vectors_without_torch(tiny_encoder: En
     facts, query = read_facts(tmp_path / "encoder"), open_query_encoder(tmp_path / "encoder")
     assert (facts.served, facts.reason) == ("onnx", None)
     assert min(facts.text_parity or 0, facts.image_parity or 0) > 0.9999
-    words = np.stack([query.encode_words(text) for text in TEXTS])
-    assert np.abs(words - tiny_encoder.encode_texts(TEXTS)).max() < 1e-3
+    assert np.abs(query.encode_many_words(TEXTS) - tiny_encoder.encode_texts(TEXTS)).max() < 1e-3
     assert np.abs(query.encode_picture(PIXELS[0]) - tiny_encoder.encode_images(PIXELS[:1])).max() < 1e-3
 
 
@@ -131,4 +131,4 @@ def test_an_encoder_that_does_not_export_is_served_through_torch_and_says_so(
     export(tiny_encoder, tmp_path / "encoder", choice=choice, texts=TEXTS, pixels=PIXELS)
     with pytest.warns(UserWarning, match="served through torch"):
         query = open_query_encoder(tmp_path / "encoder")
-    assert query.encode_words("arrow").shape == (32,)
+    assert query.encode_many_words(["arrow"]).shape == (1, 32)

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
@@ -33,7 +32,6 @@ QUICK = [
     *("--devices", "cpu", "--workers", "0", "--batch", "16", "--rate", "1e-3"),
     *settings(steps=4, log_steps=1, precision="fp32", validate_steps=2, held_out=5),
 ]
-Finetune = Callable[..., Result]
 
 
 def arguments(icons: Path, start: Path, out: Path, *more: str) -> list[str]:

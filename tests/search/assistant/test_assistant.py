@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import disc
+from conftest import build_library, disc
 from mcp import Client
 from PIL import Image
-from serving import START, engine, icon_library, index_into, write_icons  # noqa: F401 - fixtures
+from serving import START, engine, icon_library, index_icons  # noqa: F401 - fixtures
 
 from indexer.library.folder import Library
 from indexer.rendering.render import draw
@@ -314,11 +314,9 @@ def test_a_line_without_end_is_not_read_to_its_end(icon_library: Library) -> Non
 
 @pytest.mark.slow
 def test_an_assistant_finds_what_was_indexed_while_it_was_connected(tmp_path: Path, tiny_model: Path) -> None:
-    write_icons(tmp_path / "icons")
-    library = Library(tmp_path / "library")
-    index_into(library, tmp_path / "icons", model=tiny_model)
+    library = index_icons(tmp_path, tiny_model)
     call = calling(SearchEngine.open(library.root))
     assert call("show_icon", key="icons:star")[0]
     (tmp_path / "icons" / "star.svg").write_text(disc(20, 4))
-    index_into(library, model=tiny_model)
+    build_library(library, tiny_model, [])
     assert not call("show_icon", key="icons:star")[0]

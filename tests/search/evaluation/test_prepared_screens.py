@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from known_screens import build_known_library, write_screens
+from known_screens import folder, subject  # noqa: F401 - fixtures
 
 from indexer.errors import SourceError
 from indexer.screens.boxes import Boxes
@@ -24,16 +24,6 @@ from search.evaluation.screens import (
     read_screens,
     read_truths,
 )
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_screens(tmp_path_factory.mktemp("screens"))
-
-
-@pytest.fixture(scope="module")
-def subject(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Subject:
-    return Subject(build_known_library(tmp_path_factory.mktemp("known"), tiny_model))
 
 
 @pytest.fixture(scope="module")

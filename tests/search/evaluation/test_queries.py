@@ -70,6 +70,17 @@ def test_queries_are_read_line_by_line_and_empty_lines_are_passed_over(tmp_path:
         ('{"query": "up", "kind": "means", "relevant": []}', '"relevant": '),
         ('{"query": "up", "kind": "means", "relevant": "a"}', '"relevant": '),
         ('{"query": "up", "kind": "means", "relevant": ["a"], "set": 1}', '"set": Input should be a valid string'),
+        *(
+            (f'{{"query": "up", "kind": "concept", "relevant": {by_set}}}', reason)
+            for by_set, reason in (
+                ("{}", '"relevant": '),
+                ('{" ": ["a"]}', "should have at least 1 character"),
+                ('{"lucide": ["a"], "tabler": []}', '"relevant.tabler": '),
+                ('{"lucide": "a"}', '"relevant.lucide": '),
+                ('{"lucide": ["a", " "]}', '"relevant.lucide.1": '),
+                ('{"lucide": ["a"]}, "set": "mdi"', '"set" and "relevant" both name sets'),
+            )
+        ),
     ],
 )
 def test_a_bad_line_is_named_with_its_number_and_what_is_wrong(tmp_path: Path, line: str, reason: str) -> None:
@@ -109,25 +120,6 @@ def test_names_that_nothing_bears_are_listed_and_a_query_of_such_names_alone_is_
 
 BY_SET = '{"query": "up", "kind": "concept", "relevant": {"icons": ["arrow-up"], "symbols": ["arrow-up", "dot"]}}'
 UP = BenchmarkQuery("up", "concept", (), by_set={"icons": ("arrow-up",), "symbols": ("arrow-up", "dot")})
-
-
-@pytest.mark.parametrize(
-    ("relevant", "reason"),
-    [
-        ("{}", '"relevant": '),
-        ('{" ": ["a"]}', "should have at least 1 character"),
-        ('{"lucide": ["a"], "tabler": []}', '"relevant.tabler": '),
-        ('{"lucide": "a"}', '"relevant.lucide": '),
-        ('{"lucide": ["a", " "]}', '"relevant.lucide.1": '),
-        ('{"lucide": ["a"]}, "set": "mdi"', '"set" and "relevant" both name sets'),
-    ],
-)
-def test_bad_names_by_set_are_told_with_their_line(tmp_path: Path, relevant: str, reason: str) -> None:
-    file = tmp_path / "q.jsonl"
-    file.write_text(f'{BY_SET}\n\n{{"query": "up", "kind": "concept", "relevant": {relevant}}}\n')
-    with pytest.raises(QueryFileError, match="line 3") as error:
-        read_queries(file)
-    assert reason in str(error.value)
 
 
 def test_a_line_is_a_question_of_each_set_and_the_icons_of_others_are_aside(corpus: Corpus, tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ class Letters(QueryEncoder):
 def test_what_was_asked_a_moment_ago_is_not_encoded_again() -> None:
     plain = Letters()
     encoder = RememberingEncoder(plain)
-    assert np.array_equal(encoder.encode_words("arrow"), Letters().encode_words("arrow"))
+    assert np.array_equal(encoder.encode_many_words(["arrow"]), Letters().encode_many_words(["arrow"]))
     several = ["left", "arrow", "left"]
     assert np.array_equal(encoder.encode_many_words(several), Letters().encode_many_words(several))
     assert plain.n_asked == 3

@@ -8,7 +8,6 @@ import pytest
 
 from indexer.arrays import Floats, spread_of
 from indexer.errors import IconsError
-from indexer.library.folder import Library
 from search.code.compare import BY_BOTH, N_CANDIDATES, Side, best_of, open_side
 from search.code.map import (
     COLUMNS,
@@ -24,11 +23,6 @@ from search.code.map import (
     to_csv,
 )
 from search.engine import SearchEngine
-
-
-@pytest.fixture(scope="module")
-def engine(called: Library) -> SearchEngine:
-    return SearchEngine.open(called.root)
 
 
 @pytest.fixture(scope="module")

@@ -33,11 +33,6 @@ QUERIES = (
 
 
 @pytest.fixture(scope="module")
-def engine(called: Library) -> SearchEngine:
-    return SearchEngine.open(called.root)
-
-
-@pytest.fixture(scope="module")
 def opened(called: Library) -> Opened:
     return open_current(called)
 
@@ -48,14 +43,13 @@ def _explain(engine: SearchEngine, words: str, key: str, *without: str, prefer: 
 
 def test_cosines_are_those_of_the_vectors(engine: SearchEngine, opened: Opened) -> None:
     cosines = _explain(engine, "star", "lucide:bell").icon.cosines
-    encode, query = opened.encoder.encode_words, opened.encoder.encode_words("star")
+    query, bell, *tags = opened.encoder.encode_many_words(["star", "bell", "alarm", "e mail"])
     size, content = opened.encoder.image_size, engine.picture(engine.find("lucide:bell"))
     picture = opened.encoder.encode_picture(render(content, size=size).pixels)
-    tags = encode("alarm") + encode("e mail")  # each once, however often it is stated
-    direction = tags / np.linalg.norm(tags)
+    direction = sum(tags) / np.linalg.norm(sum(tags))  # each once, however often it is stated
     weights = opened.manifest.weights
-    seen = weights.picture * picture + (1 - weights.picture) * encode("bell")
-    expected = {"picture": picture, "name": encode("bell"), "tags": direction}
+    seen = weights.picture * picture + (1 - weights.picture) * bell
+    expected = {"picture": picture, "name": bell, "tags": direction}
     expected["fused"] = (1 - weights.tags) * seen + weights.tags * direction
     assert list(cosines) == list(expected)
     assert cosines == pytest.approx({arm: float(vector @ query) for arm, vector in expected.items()}, abs=3e-3)

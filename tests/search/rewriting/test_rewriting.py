@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from indexer.library.folder import Library
 from search.code.components import Targets
 from search.code.map import Candidate, Choice, Name, choose, map_icons
 from search.code.rewrite import Rewritten, diff_of, icons_named, read_names, write_changes
@@ -232,11 +231,6 @@ BY_HAND = {
     "what an application has registered": '<mat-icon svgIcon="mdi:home" />',
     "comments inside": 'import { /* old */ FaHouse } from "react-icons/fa6";',
 }
-
-
-@pytest.fixture(scope="module")
-def engine(called: Library) -> SearchEngine:
-    return SearchEngine.open(called.root)
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 
 import httpx
 import pytest
-from conftest import disc
+from conftest import build_library, disc
 from PIL import Image, ImageDraw
-from serving import HOSTILE, client, engine, icon_library, index_into, serving, write_icons  # noqa: F401  # noqa: F401 - fixtures
+from serving import HOSTILE, client, engine, icon_library, index_icons, serving  # noqa: F401 - fixtures
 from small_icons import SLOW
 
 from indexer.library.folder import Library
@@ -321,9 +321,7 @@ def test_a_form_without_a_picture_is_refused(client: httpx.Client) -> None:
 
 @pytest.mark.slow
 def test_a_new_generation_answers_without_a_failed_request(tmp_path: Path, tiny_model: Path) -> None:
-    write_icons(tmp_path / "icons")
-    library = Library(tmp_path / "library")
-    index_into(library, tmp_path / "icons", model=tiny_model)
+    library = index_icons(tmp_path, tiny_model)
     statuses: list[int] = []
     seen: set[tuple[int, int]] = set()
     stop = threading.Event()
@@ -340,7 +338,7 @@ def test_a_new_generation_answers_without_a_failed_request(tmp_path: Path, tiny_
             asking.submit(ask)
         for generation in (2, 3, 4):
             (tmp_path / "icons" / f"star-{generation}.svg").write_text(disc(20, 3 + generation))
-            index_into(library, model=tiny_model)
+            build_library(library, tiny_model, [])
             _wait_for(lambda number=generation: client.get("/health").json()["generation"] == number)
             assert client.get(f"{API}/search", params={"q": f"star {generation}"}).json()["hits"][0]["exact"]
         stop.set()
@@ -357,9 +355,7 @@ def _wait_for(condition: Callable[[], bool], seconds: float = 20) -> None:
 
 @pytest.mark.slow
 def test_a_changed_file_is_not_handed_out(tmp_path: Path, tiny_model: Path) -> None:
-    write_icons(tmp_path / "icons")
-    library = Library(tmp_path / "library")
-    index_into(library, tmp_path / "icons", model=tiny_model)
+    library = index_icons(tmp_path, tiny_model)
     icon = SearchEngine.open(library.root).find("dot-a")
     secret = tmp_path / "secret.svg"
     secret.write_text(disc(3, 3))

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import index_bundled
+from node_packages import node_modules
 from playwright.sync_api import expect
 from site_of_icons import PHONE, Open, click, press, serve_library, shows
 
@@ -83,11 +84,8 @@ def test_results_are_painted_soon_after_a_keystroke(open_page: Open, bundled_sam
 
 def test_ten_icons_are_chosen_and_copied_as_code_in_as_many_steps_as_told(open_page: Open, tmp_path: Path) -> None:
     """By hand on the page, from Font Awesome and Lucide. Writes docs/tasks-tray.png."""
-    packages = os.environ.get("ICONS_NODE_MODULES")
-    if not packages:
-        pytest.skip("ICONS_NODE_MODULES names no folder of npm packages; the first lines of this file say which")
     needs = [line for line in (DOCS / "needs.txt").read_text("utf-8").splitlines() if line and not line.startswith("#")]
-    index_bundled(tmp_path / "library", *([Path(packages, "@iconify-json", key) for key in ("fa6-solid", "lucide")]))
+    index_bundled(tmp_path / "library", *(node_modules() / "@iconify-json" / key for key in ("fa6-solid", "lucide")))
     with serve_library(Library(tmp_path / "library")) as site:
         page = open_page("/", base=site, viewport={"width": 1280, "height": 800})
         page.locator('#filters [data-kind="set"]').click()
