@@ -163,7 +163,7 @@ _TIERS = {
     "called": "called by set and name",
     "named": "its name is the query",
     "stated": "a tag of it is the query",
-    "related": "by what it looks like and says",
+    "related": "by looks and words",
 }
 
 
