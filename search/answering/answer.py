@@ -453,7 +453,8 @@ def _judge(question: Question, results: Results, hits: Rows, icon: int) -> Judge
     """What is known of an icon, and where it stands among the hits."""
     opened, row = question.opened, results.judged(np.array([icon]))
     known, vector = opened.snapshot.icon(icon), question.parsed.vector if question.parsed else row["vectors"]
-    name, [picture] = opened.encoder.encode_words(known.words), opened.pictures.reconstruct(np.array([known.image_id]))
+    [name] = opened.encoder.encode_many_words((known.words,))
+    [picture] = opened.pictures.reconstruct(np.array([known.image_id]))
     cosines = {"picture": float(picture @ vector), "name": float(name @ vector)}
     if tags := tuple(filter(None, dict.fromkeys(map(normalise_tag, opened.snapshot.facts(icon)["tags"])))):
         mean = opened.encoder.encode_many_words(tags).mean(axis=0)

@@ -151,7 +151,7 @@ class Speller:
 
     @cached_property
     def _by_length(self) -> dict[int, list[str]]:
-        """Words by their letters: a slip makes a word longer or shorter by one."""
+        """Words by how many letters they have: a slip makes a word longer or shorter by one."""
         return grouped(self._n_names, len)
 
     @cached_property
