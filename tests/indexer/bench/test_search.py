@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from serving import index_into, write_icons
+from serving import index_icons
 
 from indexer.bench import indexes, search
 from indexer.bench.indexes import IndexOptions, measure_indexes, memory_needed, plan_indexes
@@ -34,10 +34,7 @@ def _run(library: Library, *arguments: str) -> Result:
 
 @pytest.fixture(scope="module")
 def library_of_few(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Library:
-    folder = tmp_path_factory.mktemp("measured")
-    write_icons(folder / "icons")
-    index_into(Library(folder / "library"), folder / "icons", model=tiny_model)
-    return Library(folder / "library")
+    return index_icons(tmp_path_factory.mktemp("measured"), tiny_model)
 
 
 @pytest.fixture(autouse=True)
