@@ -210,4 +210,4 @@ def _rows(icons: list[Judged]) -> Iterator[tuple[str, ...]]:
             yield f"{what}, log-odds", *cells
     yield "answers", *(_TIERS[icon.tier] for icon in icons)
     yield "score", *(f"{icon.hit.score:.2f}" for icon in icons)
-    yield "rank", *("none of its own" if icon.rank is None else f"{icon.rank:,}" for icon in icons)
+    yield "rank", *("none" if icon.rank is None else f"{icon.rank:,}" for icon in icons)

@@ -34,7 +34,7 @@ function table(columns) {
   const rows = (part, unit, digits) => [...new Set(columns.flatMap((one) => Object.keys(one[part])))].filter((name) => says(columns, name))
     .map((name) => [`${name}, ${unit}`, (one) => one[part][name]?.toFixed(digits) ?? ""]);
   const all = [...rows("cosines", "cosine", 3), ...rows("evidence", "log-odds", 2),
-    ["answers", ({ tier }) => tier], ["score", ({ hit }) => percent(hit.score)], ["rank", ({ rank }) => rank ?? "none of its own"]];
+    ["answers", ({ tier }) => tier], ["score", ({ hit }) => percent(hit.score)], ["rank", ({ rank }) => rank ?? "none"]];
   return make("table", {},
     make("thead", {}, make("tr", {}, make("td"), columns.map(({ hit }) => make("th", { scope: "col" }, hit.name)))),
     make("tbody", {}, all.map(([label, value]) => make("tr", {}, make("th", { scope: "row" }, label),
