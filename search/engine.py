@@ -130,6 +130,8 @@ class SearchEngine:
                 refused, until = self._refused
                 is_refused = refused == (number, state) and time.monotonic() < until
                 if number is None or state is None or is_refused:
+                    if self._source.current() != number:
+                        continue  # it has made room since for another one
                     self._refuse_gone()
                     return False
                 libraries = {self._source.library(number), self.manifest.library} - {""} if is_same_library else ()
