@@ -89,6 +89,8 @@ STOPWORDS = frozenset(
 )
 """Words that say nothing of an icon, though icons of letters bear "a". Those that tell log in from log out count."""
 _ALL = 0.999
+_PART = 3
+"""Letters that each of two words has at least that names may write as one."""
 _LONGEST_NAME = 50
 _LISTS = ("names", "told", "icons")
 """As a generation's file calls names that bear a stem, names whose tags do, and icons."""
@@ -190,17 +192,31 @@ class Lexicon:
         """Say how much of some normalised words each name covers: the weights of those it bears, over those of all.
 
         A word that no name bears weighs most: a name that covers all the others does not cover the query.
-        Function words count where there are no others.
+        Function words count where there are no others. "Check box" covers "checkbox".
         """
         covered = np.zeros(len(self.name_ids), np.float32)
-        places = [self.place(term) for term in stems(without_stopwords(words))]
+        written = {term: word for word in without_stopwords(words).split() for term in stems(word)}
+        places = [self.place(term) for term in written]
         weights = [1.0 if place is None else float(self.weights[place]) for place in places]
         total = sum(weights)
-        for place, weight in zip(places, weights, strict=True):
+        for word, place, weight in zip(written.values(), places, weights, strict=True):
             if place is not None:
                 covered[self.names.of(place)] += np.float32(weight / total)
                 covered[self.tagged.of(place)] += np.float32(STATED_SHARE * weight / total)
-        return covered
+            covered[self._in_two_words(word)] += np.float32(weight / total)
+        return np.minimum(covered, 1, out=covered)
+
+    def _in_two_words(self, word: str) -> Ids:
+        """Rows of the names that write a word as two, cut where most of them do."""
+        cuts = range(_PART, len(word) - _PART + 1) if word.isalpha() else ()
+        parts = map(self._bearing, _stemmed(" ".join(f"{word[:cut]} {word[cut:]}" for cut in cuts)) if cuts else ())
+        both = (np.intersect1d(*two) for two in zip(parts, parts, strict=True) if all(map(len, two)))
+        return max(both, key=len, default=self.names.values[:0])
+
+    def _bearing(self, term: str) -> Ids:
+        """Rows of the names that bear a stem."""
+        place = self.place(term)
+        return self.names.values[:0] if place is None else self.names.of(place)
 
     def rows(self, name_ids: Ids) -> Ids:
         """Rows of some names."""
@@ -267,10 +283,15 @@ def as_term(term: str) -> bytes:
 @lru_cache(maxsize=4096)
 def stems(words: str) -> tuple[str, ...]:
     """Stem normalised words as the keyword index does, each once, in their order."""
+    return tuple(dict.fromkeys(_stemmed(words)))
+
+
+def _stemmed(words: str) -> list[str]:
+    """Stem each of some words."""
     connection = _stemmer()
     connection.execute("INSERT INTO texts (texts) VALUES ('delete-all')")
     connection.execute("INSERT INTO texts (rowid, words) VALUES (1, ?)", (words,))
-    return tuple(dict.fromkeys(row[0] for row in connection.execute("SELECT term FROM spoken ORDER BY offset")))
+    return [term for (term,) in connection.execute("SELECT term FROM spoken ORDER BY offset")]
 
 
 _OF_THREAD = threading.local()

@@ -24,8 +24,9 @@ SYNONYM = 2.5
 """Of bearing a name of which most other sets say what is asked, instead of what its words say; times what the picture
 says of it. Of Lucide's tags over bare names 1.0 loses R@1 .010."""
 BESIDE_NAMED = 0.4
-"""Of that, where a name here says all that is asked: "fishing" is the rod, then the fish."""
-DRAWN, DRAWN_NEXT = -3.0, -0.6
+"""Of that, where a name here says all that is asked: "fishing" is the rod, then the fish. Of the words of other names,
+too, in a set that has an icon of the very name: next to its blank checkbox is no blank circle."""
+DRAWN, DRAWN_NEXT = -2.5, -0.6
 """Of being what is customarily drawn for what is meant, beside being asked for by name; of each further drawing."""
 BEYOND_TAGS = 3.0
 """By which an icon whose name says all that is asked is better than all that state it as a tag, to stand among these:

@@ -46,6 +46,15 @@ def test_coverage_is_the_weight_of_the_words_that_a_name_bears_or_is_told(lexico
     )
 
 
+def test_a_word_is_covered_by_a_name_that_writes_it_as_two() -> None:
+    names = [
+        (n, words, "", "") for n, words in enumerate(("check box", "check", "box tick", "checkbox", "house plant"))
+    ]
+    lexicon = Lexicon.of_keywords(names, [(n, n) for n in range(len(names))])
+    assert lexicon.coverage("checkboxes").tolist() == [1, 0, 0, 1, 0]
+    assert lexicon.coverage("houseplant").tolist() == [0, 0, 0, 0, 1]
+
+
 def test_a_name_is_as_usual_as_many_icons_bear_it() -> None:
     lexicon = Lexicon.of_keywords(NAMES, [(3, 100 + n) for n in range(19)] + ICONS)
     assert lexicon.usual - lexicon.usual[1] == pytest.approx([1, 0, 0, 0])

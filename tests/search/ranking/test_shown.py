@@ -113,6 +113,18 @@ def test_of_icons_that_answer_alike_people_see_the_usual_one_first(
     assert first in next(key for key in keys if first in key or second in key), keys
 
 
+def test_beside_an_icon_of_the_very_name_its_set_means_another_thing_by_a_longer_one(tmp_path: Path) -> None:
+    sets = {
+        "forms": {"checkbox-blank": _body("square"), "checkbox-blank-circle": _body("circle")},
+        "apart": {"check-box-blank": _body("square", LOOKS["-light"]), "square": _body("square", LOOKS["-thin"])},
+    }
+    engine, query = _opened(tmp_path, {prefix: ("MIT", icons) for prefix, icons in sets.items()}), "checkbox unchecked"
+    why = [engine.explain(Query(words=query), hit.id).icon for hit in engine.search(query)]
+    told = [(icon.hit.key, icon.evidence["words"] > 1, icon.evidence["drawn"] > 0) for icon in why]
+    assert told[:2] == [("forms:checkbox-blank", True, False), ("apart:check-box-blank", True, False)]
+    assert sorted(told[2:]) == [("apart:square", False, False), ("forms:checkbox-blank-circle", False, False)]
+
+
 def _names(engine: SearchEngine, query: Query, **filters: tuple[str, ...]) -> list[str]:
     found = engine.ask(query, filters=Filters(**filters), window=Window(k=5, min_score=0))  # type: ignore[arg-type]
     return [hit.name for hit in found.hits]
