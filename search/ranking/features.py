@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Tiers
-from indexer.languages.words import CERTAIN, asked_style, normalise
+from indexer.languages.words import CERTAIN, asked_style
 from indexer.merging.facets import NO_STYLE
 from indexer.merging.lexicon import says_all
 from indexer.merging.vector_index import Neighbours
@@ -203,10 +203,10 @@ def cosines_of(stored: VectorSearch, vectors: Floats, ids: Ids) -> Floats:
     return found
 
 
-def of_keywords(question: Question, text: str, found: Retrieved) -> Rows:
-    """What matches a keyword query: each is right, and those that are called so come first."""
+def of_keywords(opened: Opened, name: str, found: Retrieved) -> Rows:
+    """What matches a keyword query: each is right, and those with the name that it asks for come first."""
     rows = rows_of(found.ids)
-    rows["tier"][np.isin(found.ids, question.opened.snapshot.named(normalise(text)))] = NAMED
+    rows["tier"][np.isin(found.ids, opened.snapshot.named(name))] = NAMED
     rows["evidence"], rows["similarity"] = found.merits, np.nan
     rows["score"] = rows["confidence"] = 1
     return rows

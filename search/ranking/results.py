@@ -143,7 +143,7 @@ class Results:
             self._stated = best_stated(rows, question.opened.manifest.calibration) if is_first else self._stated
             rows = weigh(question, rows, n_among=self._n_images, stated=self._stated)
         else:
-            rows = of_keywords(question, question.keywords, found)[is_new]
+            rows = of_keywords(question.opened, question.keywords.name, found)[is_new]
         self._beyond = best_unseen(question, found, stated=self._stated)
         return rows, fits[is_new], found.is_first[is_new] & ~self._is_own(ids)
 

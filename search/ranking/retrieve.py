@@ -8,14 +8,13 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask, distinct
 from indexer.errors import IconsError
-from indexer.languages.words import normalise
 from indexer.merging.vector_index import Neighbours
 from search.generation.backend import Ability, Selection, VectorSearch, is_in
 from search.generation.opened import Opened
 from search.query import Query, pasted_svg, refuse_late
 from search.ranking.order import SetPriority, set_priority
 from search.ranking.parsing import NOTHING, Avoided, ParsedQuery, icons_called, parse_avoided, parse_query
-from search.words.wording import read_keywords
+from search.words.wording import Keywords, read_keywords
 
 N_CANDIDATES = 1_000
 """Icons that the vectors are asked for at first: what a refined index looks at in any case."""
@@ -58,7 +57,7 @@ class Question:
     """Vector of the picture, or of the icon's, that is asked with."""
     picture_share: float = 1.0
     """What it counts beside words."""
-    keywords: str | None = None
+    keywords: Keywords | None = None
     own: int | None = None
     """Icon that is asked with, which does not answer; nor do its variants, where icons are grouped."""
 
@@ -67,7 +66,7 @@ def question_of(opened: Opened, query: Query) -> Question:
     """Read a query, and encode it.
 
     Raises:
-        IconsError: it asks what can't be.
+        IconsError: it asks what can't be, or only excludes.
     """
     sets = set_priority(opened, query.prefer or ())
     if query.keyword:
@@ -76,7 +75,7 @@ def question_of(opened: Opened, query: Query) -> Question:
         if not query.words.strip():
             raise IconsError('the query is empty; try `icons search --keyword "arrow*"`')
         opened.engine.require(Ability.KEYWORDS)
-        return Question(opened=opened, sets=sets, keywords=query.words)
+        return Question(opened=opened, sets=sets, keywords=read_keywords(query.words))
     if query.picture is None and (svg := pasted_svg(query.words)):
         query = replace(query, words="", picture=svg)
     look = _look_of(opened, query)
@@ -169,14 +168,10 @@ class Retrieved:
 
 
 def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bool) -> Retrieved:
-    """Find the icons among which the best `n` are; where `is_first` also those that no filter would take away.
-
-    Raises:
-        IconsError: a keyword query only excludes.
-    """
+    """Find the icons among which the best `n` are; where `is_first` also those that no filter would take away."""
     refuse_late()
     if question.keywords is not None:
-        return _retrieve_keywords(question, question.keywords, n)
+        return _retrieve_keywords(question.opened, question.keywords, n)
     every: list[Ids] = []
     """Found where nothing is filtered."""
     first: list[Ids] = []
@@ -245,12 +240,10 @@ def _best_named(opened: Opened, fits: Floats, most: int, only: Selection | None)
     return best[:most], lexical[:most], float(fits[opened.name_rows(last)].max(initial=0)) if is_cut else 0.0
 
 
-def _retrieve_keywords(question: Question, text: str, n: int) -> Retrieved:
+def _retrieve_keywords(opened: Opened, keywords: Keywords, n: int) -> Retrieved:
     """The icons whose names, tags and categories say all that a keyword query wants."""
-    opened = question.opened
-    match = read_keywords(text)
     nothing = np.empty(0, np.int64), np.empty(0, np.float32)
-    names, merits = opened.snapshot.matching(match, normalise(text), most=n) if match else nothing
+    names, merits = opened.snapshot.matching(*keywords, most=n) if keywords.match else nothing
     ids = np.sort(opened.lexicon.icons.of_many(opened.lexicon.rows(names)))
     order = np.argsort(names)
     held = opened.facets.at(ids)["name"] if len(ids) else ids

@@ -13,7 +13,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import chain, permutations, product, takewhile
 from math import log
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 from indexer.arrays import grouped
 from indexer.encoders.query_encoder import QueryEncoder
@@ -561,15 +561,24 @@ SHORTEST_PREFIX = 2
 _PART = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
 
 
-def read_keywords(text: str) -> str | None:
-    """Spell a keyword query for FTS5's MATCH; None where it holds only signs. What is written twice counts once.
+class Keywords(NamedTuple):
+    """What a keyword query asks for."""
+
+    match: str
+    """For FTS5's MATCH; empty where there are only signs."""
+    name: str
+    """All that must be there, as a name says it."""
+
+
+def read_keywords(text: str) -> Keywords:
+    """Read a keyword query. What is written twice counts once.
 
     Raises:
         IconsError: it only excludes, holds too many words, or begins a word with a single letter.
     """
-    required: dict[str, int] = {}
-    excluded: dict[str, int] = {}
-    """Terms, each with the number of its words."""
+    required: dict[str, list[str]] = {}
+    excluded: dict[str, list[str]] = {}
+    """Terms, each with its words."""
     for part in _PART.finditer(text.replace("\0", " ")):
         written = part["word"] if part["phrase"] is None else part["phrase"]
         words = [word for word in normalise(written).split() if any(map(str.isalnum, word))]
@@ -579,9 +588,10 @@ def read_keywords(text: str) -> str | None:
                 hint = f"write {SHORTEST_PREFIX} or more before *"
                 raise IconsError(f'"{words[-1]}*" begins a word with one letter; {hint}')
             term = '"' + " ".join(words).replace('"', '""') + ('" *' if is_prefix else '"')
-            (excluded if part["minus"] else required)[term] = len(words)
-    if (n_words := sum((*required.values(), *excluded.values()))) > MOST_WORDS:
+            (excluded if part["minus"] else required)[term] = words
+    if (n_words := sum(map(len, (*required.values(), *excluded.values())))) > MOST_WORDS:
         raise IconsError(f"the keyword query holds {n_words:,} words; ask with {MOST_WORDS} or fewer")
     if excluded and not required:
         raise IconsError(f'the keyword query "{text}" only excludes; add a word that must be there')
-    return " AND ".join(required) + "".join(f" NOT {term}" for term in excluded) or None
+    match = " AND ".join(required) + "".join(f" NOT {term}" for term in excluded)
+    return Keywords(match, " ".join(chain(*required.values())))

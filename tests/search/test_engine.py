@@ -118,6 +118,7 @@ def test_keywords_are_all_there_begun_in_a_row_or_left_out(engine: SearchEngine)
     assert found("arro* left") and all("arrow" in name and "left" in name for name in found("arro* left"))
     assert "arrow-left" in found('"arrow left"') and "arrow-left" not in found('"left arrow"')
     assert found("arrow -left") and not any("left" in name for name in found("arrow -left"))
+    assert found("circle alert -x")[0] == "circle-alert" != found('"alert" circle -x')[0]
     assert found("dustbin") == ["trash"]
     snapshot = engine.with_generation(lambda opened: opened.snapshot)
     first, others = (snapshot.matching('"arrow" *', words, most=1)[0] for words in ("arrow up left", ""))

@@ -379,28 +379,28 @@ def test_long_texts_are_taken_apart_in_no_time(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "match"),
+    ("text", "match", "name"),
     [
-        ('arrow* -"left down" "c++"', '"arrow" * AND "c++" NOT "left down"'),
-        ("a AND NEAR(b c)", '"a" AND "and" AND "near b" AND "c"'),
-        ("arrowLeft*", '"arrow left" *'),
-        ("words:arrow", '"words arrow"'),
-        ('"not closed', '"not closed"'),
+        ('arrow* -"left down" "c++"', '"arrow" * AND "c++" NOT "left down"', "arrow c++"),
+        ("a AND NEAR(b c)", '"a" AND "and" AND "near b" AND "c"', "a and near b c"),
+        ("arrowLeft*", '"arrow left" *', "arrow left"),
+        ("words:arrow", '"words arrow"', "words arrow"),
+        ('"not closed', '"not closed"', "not closed"),
     ],
 )
-def test_a_keyword_query_is_quoted_word_by_word(text: str, match: str) -> None:
-    assert read_keywords(text) == match
+def test_a_keyword_query_is_quoted_word_by_word(text: str, match: str, name: str) -> None:
+    assert read_keywords(text) == (match, name)
 
 
 def test_a_keyword_query_that_only_excludes_is_refused_and_signs_are_no_query() -> None:
     with pytest.raises(IconsError, match='"-arrow" only excludes'):
         read_keywords("-arrow")
-    assert read_keywords('-> * "" -') is None
+    assert read_keywords('-> * "" -') == ("", "")
 
 
 def test_a_keyword_query_has_bounds() -> None:
     words = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(40)]
-    assert read_keywords(" ".join(words[:32] * 9)) is not None
+    assert read_keywords(" ".join(words[:32] * 9)).name == " ".join(words[:32])
     too_many = " ".join(words[:33]), f'"{" ".join(words[:33])}"', "arrow " + " ".join(f"-{word}" for word in words)
     too_short = dict.fromkeys(("a*", "arrow -b*", "arrowA*"), "begins a word with one letter; write 2 or more before")
     for text, said in {**dict.fromkeys(too_many, "keyword query holds [0-9]+ words; ask with 32"), **too_short}.items():
