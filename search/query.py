@@ -333,7 +333,9 @@ class Answer:
     read_as: ReadAs | None
     """How the query was read in English, where it is in another language."""
     is_doubtful: bool
-    """Whether not even the best hit is a good one: these are the nearest, and perhaps none is right."""
+    """Whether not even the best hit is a good one, or it lacks the look that is asked for, or is what is left out.
+
+    These are the nearest then, and perhaps none is right."""
 
     @property
     def counted(self) -> str:

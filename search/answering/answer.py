@@ -14,7 +14,7 @@ import numpy as np
 from indexer.arrays import Ids, Positions
 from indexer.errors import IconsError, UnknownIconError, UnsupportedError
 from indexer.languages.dictionary import Dictionary
-from indexer.languages.words import normalise, normalise_tag, unprinted
+from indexer.languages.words import normalise, normalise_tag, stated_look, unprinted
 from indexer.merging.browsing import first_of_groups, hits_among
 from indexer.sources.records import family
 from search.generation.backend import Ability, Arranged, IconRow, SetFacts, numbered_key
@@ -327,7 +327,7 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
         facets=results.count() if window.facets else None,
         spelled=parsed.wording.spelled if parsed else None,
         read_as=_read_as(parsed),
-        is_doubtful=len(results.hits) > 0 and bool(results.hits["confidence"][0] < weights.GOOD_SCORE),
+        is_doubtful=_is_doubtful(question, results.hits[:1]),
     )
 
 
@@ -338,6 +338,15 @@ def _read_as(parsed: ParsedQuery | None) -> ReadAs | None:
     words = (ReadWord(piece.text, tuple(term for term, _ in piece.terms)) for piece in reading.pieces)
     name = Dictionary.bundled().languages[reading.language]
     return ReadAs(reading.language, name, reading.english, reading.is_english_too, tuple(words))
+
+
+def _is_doubtful(question: Question, best: Rows) -> bool:
+    """Whether the best hit is no good one, is what is to be left out, or lacks the look that is asked for."""
+    look = stated_look(question.parsed.wording.style) if question.parsed else None
+    is_poor = (best["confidence"] < weights.GOOD_SCORE) | (best["left out"] == 1)
+    if look is not None:
+        is_poor |= ~question.opened.facets.in_style(best["icon"], look)
+    return bool(is_poor.any())
 
 
 def _in_order(results: Results, question: Question, window: Window, n: int) -> Rows:

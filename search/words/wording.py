@@ -20,6 +20,7 @@ from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import IconsError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.words import (
+    CERTAIN,
     CORNERS,
     FILLERS,
     FOREIGN_OUTLINED,
@@ -417,7 +418,7 @@ def read_style(words: str, is_name: Callable[[str], bool], known: Collection[str
         if name and _SURE.isdisjoint(left):
             style = _in_words(" ".join(styles), known)
             weights = [word for word in styles if asked_style(word) not in (*LOOKS, *CORNERS)]
-            if set(style.split()).intersection(known):
+            if not CERTAIN.isdisjoint(styles) or not set(style.split()).isdisjoint(known):
                 return " ".join((*weights, *core)), name, style
             break
     return words, words, None

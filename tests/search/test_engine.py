@@ -66,7 +66,14 @@ def test_nonsense_finds_nothing_unless_everything_is_wanted(engine: SearchEngine
 
 
 def test_an_answer_without_a_good_hit_is_called_doubtful(engine: SearchEngine) -> None:
-    assert not engine.ask(Query(words="bell")).is_doubtful
+    asked = {
+        words: engine.ask(Query(words=words)) for words in ("bell", "outline bell", "filled bell", "not outlined bell")
+    }
+    assert {words: answer.is_doubtful for words, answer in asked.items()} == {
+        **dict.fromkeys(("bell", "outline bell"), False),
+        **dict.fromkeys(("filled bell", "not outlined bell"), True),  # all icons here are outlines
+    }
+    assert {answer.hits[0].name for answer in asked.values()} == {"bell"}
     assert not engine.ask(Query(words="bell"), window=Window(offset=5, k=5)).is_doubtful
     assert engine.ask(Query(words="zoroastrian jurisprudence"), window=ANYTHING).is_doubtful
 
