@@ -169,11 +169,8 @@ _ASKED: dict[str, str | None] = {
 CERTAIN = frozenset(("filled", "outline", "outlined", "duotone", "twotone"))
 CERTAIN_ALONE = CERTAIN | {"rounded"}
 """In a set that has no `rounded` look, `square-rounded` is a shape; of a single name more is not known."""
-_ORDER = (
-    *("sharp", "rounded", "flat", "color", "mono", "dark", "light", "thin", "medium", "bold", "linear", "broken"),
-    *("duotone", "twotone", "filled", "outline"),
-)
-_RANK = {style: rank for rank, style in enumerate(_ORDER, start=1)}
+_ORDER = "sharp rounded flat color mono dark light thin medium bold linear broken duotone twotone filled outline"
+_RANK = {style: rank for rank, style in enumerate(_ORDER.split(), start=1)}
 FILLERS = frozenset(("icon", "icons", "ico", "icn", "img", "svg", "glyph", "mdi"))
 _SCALE = re.compile(r"@[0-9.]+x$", re.IGNORECASE)
 _SQUARE = re.compile(r"([0-9]{1,4})x\1")
