@@ -32,7 +32,7 @@ from indexer.languages.words import (
     tokens_of,
 )
 from indexer.library.bundled import bundled
-from indexer.merging.lexicon import Lexicon, without_stopwords
+from indexer.merging.lexicon import STOPWORDS, Lexicon, without_stopwords
 
 LEAST = -3.0
 """Mean natural log-probability of a letter; a guess among 27 has -3.3. Of 2,043 words of Tabler's, Phosphor's, Carbon's
@@ -283,23 +283,24 @@ _SHAPE = r"(?:circle|square|box|frame|triangle|hexagon|diamond|shield|cloud|fold
 _JOINING = rf"(?i) (?:with|and|inside|within|containing|plus|w/|\+|&|in(?= (?:{_ARTICLE}|{_SHAPE}))) "
 _OR = r"(?i),|\b(?:or|nor|and)\b"
 _LEADING = rf"(?i)^(?:(?:in|inside|with) )?(?:{_ARTICLE})?"
-_NOUNS = frozenset(
+_NOUNS = FILLERS.union(
     """
-    icon icons symbol symbols pictogram pictograms logo logos image images picture pictures
+    symbol symbols pictogram pictograms logo logos image images picture pictures
     something anything someone somebody
     """.split()  # noqa: SIM905 (a list of them is twenty lines)
 )
 _ASKING = frozenset(
     """
-    i we you me us please need want find show give get looking searching a an the some any there of for
+    i we you me us please need want find show give get looking searching a an the any there of for
     """.split()  # noqa: SIM905
 )
 _FUNCTION = _ASKING.union(
+    STOPWORDS,
     """
-    hi hello my our your it its that what which who where how when if to with like
-    is are am be was were has have do does did can could would will should
+    hi hello my our your it what which who where how when if to with like
+    am be was were has have do does did can could would will should
     let see use used say says look looks shows showing mean means meaning represent represents stands
-    """.split()  # noqa: SIM905
+    """.split(),  # noqa: SIM905
 )
 """What a sentence asks for, words by which it asks, and all others that it begins with before it says which icon."""
 
@@ -325,6 +326,7 @@ OPPOSITES = {
 """States, and what is not meant where one is asked: vectors hardly tell them apart."""
 _SAID: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^i (?:search|required) (?:one )?(?=\S)", "i need "),  # "ich suche ein", "ik zoek een", read word for word
+    (r"^there(?: is| are|['\u2019]s) (?=no )", ""),
     (  # nouns and styles only before another function word: "we need an icon font", "a filled star"
         rf"^(?:(?:(?:{'|'.join(_STYLES | _NOUNS)}) )*(?:{'|'.join(_FUNCTION)})(?:['\u2019]\w+)?,? )+"
         rf"(?!(?:{'|'.join(_FUNCTION)})$)",

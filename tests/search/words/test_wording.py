@@ -137,6 +137,8 @@ def test_a_weight_is_a_style_where_icons_have_it_and_is_said_by_names_too() -> N
         ("show me the pictogram of a dog, please", "dog"),
         ("icon for bells", "bells"),
         ("icon for when there are no messages", "no messages"),
+        ("there's no wifi", "no wifi"),
+        ("some like it hot", "some like it hot"),
         ("what do I use when a download is finished", "download is finished"),
         ("heart with a line through it", "heart crossed out"),
         ("bell with a diagonal slash across", "bell crossed out"),
