@@ -12,12 +12,13 @@ from indexer import pipeline
 from indexer.catalog.scan import ScanTally
 from indexer.embedding.progress import EmbeddingProgress, RankView
 from indexer.languages.dictionary import Dictionary
-from indexer.languages.words import counted
+from indexer.languages.words import counted, first_few
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
 from indexer.pipeline import IndexOptions, Watcher
 from indexer.process import end_at_once
 from indexer.reports.terminal import TIMINGS
+from indexer.sources import records
 
 
 class ProgressView(RankView):
@@ -159,10 +160,6 @@ STAGES: Mapping[str | None, Callable[[Library, IndexOptions, Watcher], Outcome]]
 }
 
 
-_FEW = 5
-"""Examples of names that nobody reads."""
-
-
 def _scan_lines(tally: ScanTally) -> Iterator[str]:
     """What has changed, and which sets were not read as English, so that nobody wonders how these are found."""
     yield f"icons: {tally.added:,} added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
@@ -170,10 +167,8 @@ def _scan_lines(tally: ScanTally) -> Iterator[str]:
     for read in tally.read:
         names = ", ".join(f"{languages.get(code, code)} ({n:,})" for code, n in read.names.items())
         tags = ", ".join(languages.get(code, code) for code in read.tags)
-        unread = (
-            f"{len(read.unread):,} not read: {', '.join([*read.unread[:_FEW], *['...'] * (len(read.unread) > _FEW)])}"
-        )
+        unread = f"{len(read.unread):,} not read: {first_few([*map(records.shown, read.unread)], most=5)}"
         parts = [f"names read as {names}"] * bool(names) + [f"tags read as {tags}"] * bool(tags)
-        yield f"{read.set}: {'; '.join([*parts, *[unread] * bool(read.unread)])}"
+        yield f"{records.shown(read.set)}: {'; '.join([*parts, *[unread] * bool(read.unread)])}"
     if tally.others:
         yield f"not read: {', '.join(f'{n:,} {suffix}' for suffix, n in sorted(tally.others.items()))}"

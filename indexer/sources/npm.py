@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from indexer.errors import SourceError
+from indexer.languages.words import first_few
 from indexer.sources.folders import SUFFIXES, Exclusion, find_pictures, reason_of, record_in, scan_picture
 from indexer.sources.records import (
     MAX_TEXT,
@@ -474,7 +475,7 @@ def why_zipped(folder: Path) -> str:
         texts.append(read_regular(loader, limit=_MAX_CODE_BYTES, cut=True).decode(errors="replace"))
     known = {name.replace("/", "-") for name in PACKAGES}
     names = sorted({name for name in _ZIPPED.findall("\n".join(texts)) if name in known or "icon" in name})
-    named = f" ({', '.join([*names[:3], *(['...'] if names[3:] else [])])})" if names else ""
+    named = f" ({first_few(names)})" if names else ""
     command = "`yarn config set nodeLinker node-modules && yarn install`"
     return f"; its packages{named} are zipped by Yarn PnP: {command} unpacks them into node_modules"
 

@@ -18,7 +18,7 @@ import numpy as np
 from rich.table import Table
 
 from indexer.errors import IconsError, QueryFileError, SourceError
-from indexer.languages.words import printable
+from indexer.languages.words import first_few, printable
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.merging.manifest import Weights, made_up_words
@@ -239,10 +239,9 @@ def print_summary(evaluation: Evaluation) -> None:
 def headline(evaluation: Evaluation) -> list[str]:
     """Say in a few lines what was measured and what was left out."""
     unknown = evaluation.unknown
-    some = ", ".join(unknown[:10]) + (", ..." if len(unknown) > 10 else "")
     left_out = (
         (evaluation.n_dropped, "queries not asked: none of their relevant names is in this library"),
-        (len(unknown), f"relevant names that no icon bears: {some}"),
+        (len(unknown), f"relevant names that no icon bears: {first_few(unknown, most=10)}"),
         (evaluation.n_unreadable, "pictures left out: their sources have gone or changed; `icons index`"),
     )
     no_words = "no words were asked: --queries FILE gives some, docs/evaluation.md says how to write them"

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from indexer.arrays import Ids
 from indexer.errors import QueryFileError, SourceError
-from indexer.languages.words import normalise
+from indexer.languages.words import first_few, normalise
 from indexer.library.folder import Generation
 from indexer.library.named import read_text
 from indexer.merging.browsing import group_many
@@ -325,8 +325,8 @@ def find_answers(queries: Sequence[BenchmarkQuery], corpus: Corpus) -> Questions
         sets = {word for query in queries for word in query.by_set}
         names = "no icon of this library bears any of the relevant names"
         what = names if unknown else "this library holds none of the sets that are asked about"
-        some = ", ".join(f'"{name}"' for name in sorted(unknown or sets)[:5])
-        raise QueryFileError(f"{what} ({some}{', ...' if unknown else ''}); is --library right?")
+        some = first_few([f'"{name}"' for name in sorted(unknown or sets)], most=5)
+        raise QueryFileError(f"{what} ({some}); is --library right?")
     return Questions(asked, dropped, sorted(unknown))
 
 

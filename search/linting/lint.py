@@ -13,7 +13,7 @@ import numpy as np
 
 from indexer.arrays import grouped
 from indexer.errors import IconsError, RenderError, SourceError, explain_unreadable
-from indexer.languages.words import counted, printable
+from indexer.languages.words import counted, first_few, printable
 from indexer.library.folder import Library, require
 from indexer.library.foreign import from_plain
 from indexer.rendering.draw_pool import DrawPool
@@ -270,8 +270,8 @@ def lint_page(report: Report, *, progress: Progress) -> str:
                 f'<section><h2 id="{rule}">{rule} <small>{about}</small></h2><p class="mend">To mend it: '
                 f'{escape(RULES[rule].mend)}.</p><div class="finds">{"".join(finds)}</div></section>'
             )
-    sets = ", ".join(map(printable, report.sets[:3])) + (" ..." if len(report.sets) > 3 else "")
-    title = f"{counted(len(report.findings), 'finding')} in {report.n_icons:,} icons of {sets or 'no set'}"
+    sets = first_few([*map(printable, report.sets)]) or "no set"
+    title = f"{counted(len(report.findings), 'finding')} in {report.n_icons:,} icons of {sets}"
     first = "Beside an odd icon, with a dashed frame: a usual one of its set, or those that it looks like."
     accepted = [f"{report.n_accepted:,} findings were accepted and are left out."] if report.n_accepted else []
     facts = [first if report.findings else "Nothing was found.", *accepted]
