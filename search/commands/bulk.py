@@ -234,7 +234,8 @@ def _how_many(option: str, name: str, meaning: str, *, default: int = 500) -> Op
     "--queries",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="JSONL file of queries with their right answers. Repeatable. Over the bundled samples: the Lucide benchmark.",
+    help="JSONL file of queries with their right answers. Repeatable. Without any, the bundled samples are asked the "
+    "Lucide benchmark, other libraries their own names and tags alone.",
 )
 @click.option(
     "--model",
