@@ -78,14 +78,14 @@ def export_missing(library: Library, choice: ModelChoice, *, stage: Callable[[st
 def open_encoder(library: Library, fingerprint: str) -> QueryEncoder:
     """Open the encoder that a library carries, or what takes its place while its export is pending."""
     facts = _facts(library, fingerprint)
-    if facts and facts.reason == PENDING:
+    if facts and (facts.reason or "").startswith(PENDING):
         return TorchQueryEncoder(facts, precision="auto")
     return open_query_encoder(library.encoder(fingerprint))
 
 
 def _is_there(library: Library, checkpoint: Checkpoint) -> bool:
     facts, folder = _facts(library, checkpoint.fingerprint), library.encoder(checkpoint.fingerprint)
-    return facts.reason != PENDING if facts else (folder / "encoder.json").is_file()
+    return not (facts.reason or "").startswith(PENDING) if facts else (folder / "encoder.json").is_file()
 
 
 def _facts(library: Library, fingerprint: str) -> EncoderFacts | None:

@@ -142,7 +142,8 @@ def write_facts(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice", s
     (folder / FILE_NAME).write_text(json.dumps(with_checksum(asdict(facts)), indent=2), "utf-8")
 
 
-PENDING = "its export is not there yet; `icons index` makes it"
+PENDING = "its export is not there yet"
+"""How the reason begins of an encoder whose export comes later."""
 
 
 def write_pending(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice") -> None:
@@ -154,7 +155,7 @@ def write_pending(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice")
             context_length=checkpoint.config["model_cfg"]["text_cfg"].get("context_length", 77),
             start_token=0,
             end_token=0,
-            reason=PENDING,
+            reason=f"{PENDING}; `icons index` makes that of the encoder in use",
         )
         write_facts(aside, checkpoint, choice, shape)
 

@@ -84,7 +84,7 @@ def test_a_library_is_published_before_its_export_and_answers_through_torch_unti
     with pytest.raises(ProcessLookupError):
         os.kill(int(said[1]), 0)
     assert isinstance(open_encoder(library, find_checkpoint(choice).fingerprint), TorchQueryEncoder)
-    with pytest.warns(UserWarning, match=r"served through torch, .*: its export is not there yet; `icons index`"):
+    with pytest.warns(UserWarning, match=r"through torch, .*: its export is not there yet; .* encoder in use"):
         through_torch = SearchEngine.open(library.root).search("arrow")
     stages: list[str] = []
     assert merge(library, None, stages.append) is None, "there is nothing new but the export"
