@@ -1,4 +1,6 @@
-"""Do the three tasks of docs/tasks.md end as it shows? `python tests/docs/test_tasks_doc.py` writes all of it anew.
+"""Do the three tasks of docs/tasks.md end as it shows?
+
+`PYTHONPATH=tests python tests/docs/test_tasks_doc.py` writes all of it anew.
 
 The environment names a folder of npm packages (ICONS_NODE_MODULES):
 `npm install @iconify-json/fa6-solid @iconify-json/lucide ionicons@8.1.0`.
