@@ -476,8 +476,10 @@ def why_zipped(folder: Path) -> str:
     known = {name.replace("/", "-") for name in PACKAGES}
     names = sorted({name for name in _ZIPPED.findall("\n".join(texts)) if name in known or "icon" in name})
     named = f" ({first_few(names)})" if names else ""
-    command = "`yarn config set nodeLinker node-modules && yarn install`"
-    return f"; its packages{named} are zipped by Yarn PnP: {command} unpacks them into node_modules"
+    return (
+        f"; its packages{named} are zipped by Yarn PnP: `yarn config set nodeLinker node-modules && yarn install` "
+        "unpacks them into node_modules"
+    )
 
 
 def _package_json(folder: Path) -> dict[str, Any]:

@@ -343,10 +343,8 @@ def _read_as(parsed: ParsedQuery | None) -> ReadAs | None:
 def _is_doubtful(question: Question, best: Rows) -> bool:
     """Whether the best hit is no good one, is what is to be left out, or lacks the look that is asked for."""
     look = stated_look(question.parsed.wording.style) if question.parsed else None
-    is_poor = (best["confidence"] < weights.GOOD_SCORE) | (best["left out"] == 1)
-    if look is not None:
-        is_poor |= ~question.opened.facets.in_style(best["icon"], look)
-    return bool(is_poor.any())
+    lacks_look = look is not None and not question.opened.facets.in_style(best["icon"], look).all()
+    return lacks_look or bool(((best["confidence"] < weights.GOOD_SCORE) | (best["left out"] == 1)).any())
 
 
 def _in_order(results: Results, question: Question, window: Window, n: int) -> Rows:

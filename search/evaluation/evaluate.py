@@ -238,10 +238,9 @@ def print_summary(evaluation: Evaluation) -> None:
 
 def headline(evaluation: Evaluation) -> list[str]:
     """Say in a few lines what was measured and what was left out."""
-    unknown = evaluation.unknown
     left_out = (
         (evaluation.n_dropped, "queries not asked: none of their relevant names is in this library"),
-        (len(unknown), f"relevant names that no icon bears: {first_few(unknown, most=10)}"),
+        (len(evaluation.unknown), f"relevant names that no icon bears: {first_few(evaluation.unknown, most=10)}"),
         (evaluation.n_unreadable, "pictures left out: their sources have gone or changed; `icons index`"),
     )
     no_words = "no words were asked: --queries FILE gives some, docs/evaluation.md says how to write them"

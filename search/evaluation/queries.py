@@ -323,8 +323,11 @@ def find_answers(queries: Sequence[BenchmarkQuery], corpus: Corpus) -> Questions
     asked, dropped = [one for _, of_query in found for one in of_query], [query for query, some in found if not some]
     if queries and not asked:
         sets = {word for query in queries for word in query.by_set}
-        names = "no icon of this library bears any of the relevant names"
-        what = names if unknown else "this library holds none of the sets that are asked about"
+        what = (
+            "no icon of this library bears any of the relevant names"
+            if unknown
+            else "this library holds none of the sets that are asked about"
+        )
         some = first_few([f'"{name}"' for name in sorted(unknown or sets)], most=5)
         raise QueryFileError(f"{what} ({some}); is --library right?")
     return Questions(asked, dropped, sorted(unknown))

@@ -112,11 +112,10 @@ def _reading_of(opened: Opened, text: str, languages: Sequence[str]) -> Reading 
     """Read a text; None where it is English, or holds signs alone."""
     if not any(map(str.isalpha, text)):
         return None
-    preferred = [language_of(language) for language in languages]
     return read_language(
         Dictionary.bundled(),
         spell_signs(text),
-        preferred=preferred,
+        preferred=[language_of(language) for language in languages],
         is_slip=lambda word: opened.speller.correct(word) is not None,
     )
 

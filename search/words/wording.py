@@ -110,7 +110,7 @@ class Speller:
         return None if corrected == words else corrected
 
     def _meant(self, word: str) -> str | None:
-        if self.is_usual(word):
+        if len(word) < _SHORT or self.is_usual(word):
             return None
         return self._far_more_frequent(word) if self.is_name_or_tag(word) else self._nearest(word)
 
@@ -119,8 +119,6 @@ class Speller:
         that letter must be left out, doubled, or swapped with the next.
         """
         least = _MUCH_RARER * self._n_names.get(word, 1)
-        if len(word) < _SHORT:
-            return None
         alike = (other for other, n in self._frequent if n >= least and other[0] == word[0])
         return max(
             (other for other in alike if word in _slips_of(other)),
@@ -130,7 +128,7 @@ class Speller:
 
     def _nearest(self, word: str) -> str | None:
         """The known word with the fewest slips, of equal ones the most frequent; or two known words run together."""
-        if len(word) < _SHORT or not word.isalpha():
+        if not word.isalpha():
             return None
         from rapidfuzz import process  # only where a word is unknown
         from rapidfuzz.distance import OSA
