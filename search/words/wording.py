@@ -400,6 +400,7 @@ def read_style(words: str, is_name: Callable[[str], bool], known: Collection[str
     """Take styles off both ends of normalised words: "thin outline envelope" is an envelope in "thin outline".
 
     "Light bulb", "line chart" and "empty battery" stay whole where these words are a name, in any order or as one word.
+    A style that none has here is none, but for words that say nothing else: "filled", "outline", "duotone".
     Returns what is meant, with the weight, which names say ("arrow bold"); what a name says; and the style.
     """
     words = re.sub(_STYLED, lambda styled: _in_words(styled[1] or styled[2], known), words).strip() or words
