@@ -179,12 +179,12 @@ FILE *fopen64(const char *path, const char *how) {
 }
 
 int mkdir(const char *path, mode_t mode) {
-    note_new(AT_FDCWD, path);
+    if (access(path, F_OK)) note_new(AT_FDCWD, path);
     return REAL(mkdir)(path, mode);
 }
 
 int mkdirat(int folder, const char *path, mode_t mode) {
-    note_new(folder, path);
+    if (faccessat(folder, path, F_OK, 0)) note_new(folder, path);
     return REAL(mkdirat)(folder, path, mode);
 }
 
