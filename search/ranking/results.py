@@ -200,7 +200,8 @@ class Results:
 
     def _with_preferred(self, hits: Rows) -> Rows:
         """The same hits, of icons with one drawing that of the set which stands best; no variants come twice."""
-        if self.is_flat:
+        sources = self._question.sets.sources
+        if self.is_flat or (sources == sources.max(initial=0)).all():  # no set stands before another
             return hits
         opened, ids = self._question.opened, [rows[name] for rows in (self.hits, hits) for name in ("icon", "judged")]
         return replaced(opened, self._question.sets, hits, groups_of(opened, np.concatenate(ids))[0], self.may_answer)
