@@ -307,8 +307,10 @@ class VectorIndex:
     def _stored(self) -> NDArray[np.uint8]:
         """The bytes of all whole vectors, (n, bytes), where they lie: FAISS gives one by one in twice the time."""
         whole = faiss.downcast_index(self._inner.refine_index) if "Refine" in self.spec else self._inner
-        held: NDArray[np.uint8] = faiss.rev_swig_ptr(whole.codes.data(), len(self) * whole.sa_code_size())
-        return held.reshape(len(self), -1)
+        return cast(
+            NDArray[np.uint8],
+            faiss.rev_swig_ptr(whole.codes.data(), len(self) * whole.sa_code_size()).reshape(len(self), -1),
+        )
 
     @cached_property
     def _rows(self) -> Ids:
