@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions, rows_by_id
+from indexer.arrays import Floats, Ids, Mask, rows_by_id
 from indexer.library.durable import naming
 from indexer.merging.manifest import CHUNK, recommended
 from indexer.process import cores, known_to_blas
@@ -266,9 +266,8 @@ class VectorIndex:
     def _side_by_side(self, is_kept: Mask, n: int) -> Any:
         """An index of some whole vectors alone where they are few, else `_codes_around` them; None for other kinds."""
         if n <= EXACT_AMONG:
-            whole, stored = self._stored(np.flatnonzero(is_kept))
-            together = faiss.IndexScalarQuantizer(whole.d, whole.sq.qtype, whole.metric_type)
-            together.add_sa_codes(stored)
+            together = faiss.IndexScalarQuantizer(self._inner.d, faiss.ScalarQuantizer.QT_fp16, self._inner.metric_type)
+            together.add_sa_codes(self._stored.compress(is_kept, axis=0))
             return together
         return (
             faiss.IndexRefine(self._codes_around(is_kept), self._inner.refine_index)
@@ -301,14 +300,17 @@ class VectorIndex:
         positions = self._rows.take(ids, mode="clip")
         if (self.ids[positions] != ids).any():
             raise KeyError("an id is not in the index")
-        whole, codes = self._stored(positions)
-        return cast(Floats, whole.sa_decode(codes))
+        stored = self._stored.take(positions, axis=0)
+        return stored.view(np.float32) if "Flat" in self.spec else _whole_of(stored.view(np.int16))
 
-    def _stored(self, positions: Positions) -> tuple[Any, Any]:
-        """The index of whole vectors, and what it holds at some positions: one by one they take twice as long."""
+    @cached_property
+    def _stored(self) -> NDArray[np.uint8]:
+        """The bytes of all whole vectors, (n, bytes), where they lie: FAISS gives one by one in twice the time."""
         whole = faiss.downcast_index(self._inner.refine_index) if "Refine" in self.spec else self._inner
-        codes = faiss.rev_swig_ptr(whole.codes.data(), len(self) * whole.sa_code_size()).reshape(len(self), -1)
-        return whole, codes.take(positions, axis=0)
+        return cast(
+            NDArray[np.uint8],
+            faiss.rev_swig_ptr(whole.codes.data(), len(self) * whole.sa_code_size()).reshape(len(self), -1),
+        )
 
     @cached_property
     def _rows(self) -> Ids:
@@ -385,6 +387,15 @@ def _train(index: Any, sample: Floats, asked: Floats | None, *, spec: str) -> No
 def _selector(is_kept: Mask) -> Any:
     """A bit a position: a selector of ids is a hash table, which takes longer to fill than the search itself."""
     return faiss.IDSelectorBitmap(np.packbits(is_kept, bitorder="little"))
+
+
+def _whole_of(halves: NDArray[np.int16]) -> Floats:
+    """Finite fp16 as fp32, the same values: bits are put in their places, and 112 is what exponents count less.
+
+    FAISS and numpy go through them one by one, which takes four times as long.
+    """
+    bits = np.left_shift(halves, 13, dtype=np.int32) & ~0x70000000
+    return bits.view(np.float32) * np.float32(2.0**112)
 
 
 def fp32_chunks(vectors: NDArray[np.float16], places: Ids | None = None) -> Iterator[Floats]:

@@ -100,8 +100,9 @@ def stand_ins(firsts: Positions, *wanted: Mask) -> Mask:
 
 def cleanest(firsts: Positions, roughness: NDArray[np.int8], may_stand: Mask) -> Mask:
     """Of those that may stand for their variants the least rough ones: a drawing before a photograph of it."""
-    least = np.full(len(firsts), np.iinfo(np.int8).max)
-    np.minimum.at(least, firsts[may_stand], roughness[may_stand])
+    least, may = np.zeros_like(roughness), np.flatnonzero(may_stand)
+    roughest_first = may[np.argsort(-roughness[may], kind="stable")]
+    least[firsts[roughest_first]] = roughness[roughest_first]  # of several the last one written stays
     return np.asarray(may_stand & (roughness == least[firsts]))
 
 

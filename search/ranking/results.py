@@ -201,7 +201,7 @@ class Results:
 
     def _with_preferred(self, hits: Rows) -> Rows:
         """The same hits, of icons with one drawing that of the set which stands best; no variants come twice."""
-        if self.is_flat:
+        if self.is_flat or len(set(self._question.sets.sources.tolist())) < 2:  # no set stands before another
             return hits
         opened, ids = self._question.opened, [rows[name] for rows in (self.hits, hits) for name in ("icon", "judged")]
         return replaced(opened, self._question.sets, hits, groups_of(opened, np.concatenate(ids))[0], self.may_answer)

@@ -84,14 +84,15 @@ def question_of(opened: Opened, query: Query) -> Question:
     if not 0 <= query.picture_share <= 1:
         raise IconsError(f'picture_share is "{query.picture_share}"; give a number from 0 to 1')
     parsed = parse_query(opened, query.words, languages=query.languages)
-    question = replace(
+    return replace(
         question_of_words(opened, parsed),
         sets=sets,
         direct=direct_of(opened, parsed),
         avoided=parse_avoided(opened, query, parsed),
+        look=look,
+        picture_share=0.0 if look is None else query.picture_share,
         own=query.icon,
     )
-    return question if look is None else replace(question, look=look, picture_share=query.picture_share)
 
 
 def question_of_words(opened: Opened, parsed: ParsedQuery) -> Question:
