@@ -49,6 +49,13 @@ def distinct(ids: Ids) -> Ids:
     return ordered[is_first]
 
 
+def is_in(held: Ids, ids: Ids) -> Mask:
+    """Which of some ids are among others that ascend."""
+    if not len(held):
+        return np.zeros(len(ids), bool)
+    return np.asarray(held[np.minimum(np.searchsorted(held, ids), len(held) - 1)] == ids)
+
+
 def rows_by_id(ids: Ids) -> Ids:
     """The row of each of some ids, which ascend, at its place; -1 where no id is.
 

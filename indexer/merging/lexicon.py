@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save
 
-from indexer.arrays import Floats, Ids, Mask, Numbers, distinct, rows_by_id
+from indexer.arrays import Floats, Ids, Mask, Numbers, distinct, is_in, rows_by_id
 from indexer.errors import explain_unreadable
 from indexer.languages.words import normalise_tag
 from indexer.library.shards import DAMAGES
@@ -207,11 +207,10 @@ class Lexicon:
         return np.minimum(covered, 1, out=covered)
 
     def _in_two_words(self, word: str) -> Ids:
-        """Rows of the names that write a word as two, cut where most of them do."""
-        cuts = range(_PART, len(word) - _PART + 1) if word.isalpha() else ()
-        parts = map(self._bearing, _stemmed(" ".join(f"{word[:cut]} {word[cut:]}" for cut in cuts)) if cuts else ())
-        both = (np.intersect1d(*two) for two in zip(parts, parts, strict=True) if all(map(len, two)))
-        return max(both, key=len, default=self.names.values[:0])
+        """Rows of the names that write a word as two, the first as it is, cut where most of them do."""
+        heads = ((cut, self._bearing(word[:cut])) for cut in range(_PART, len(word) - _PART + 1))
+        both = ((head, self._bearing("".join(stems(word[cut:])))) for cut, head in heads if len(head))
+        return max((tail[is_in(head, tail)] for head, tail in both), key=len, default=self.names.values[:0])
 
     def _bearing(self, term: str) -> Ids:
         """Rows of the names that bear a stem."""
@@ -283,15 +282,10 @@ def as_term(term: str) -> bytes:
 @lru_cache(maxsize=4096)
 def stems(words: str) -> tuple[str, ...]:
     """Stem normalised words as the keyword index does, each once, in their order."""
-    return tuple(dict.fromkeys(_stemmed(words)))
-
-
-def _stemmed(words: str) -> list[str]:
-    """Stem each of some words."""
     connection = _stemmer()
     connection.execute("INSERT INTO texts (texts) VALUES ('delete-all')")
     connection.execute("INSERT INTO texts (rowid, words) VALUES (1, ?)", (words,))
-    return [term for (term,) in connection.execute("SELECT term FROM spoken ORDER BY offset")]
+    return tuple(dict.fromkeys(row[0] for row in connection.execute("SELECT term FROM spoken ORDER BY offset")))
 
 
 _OF_THREAD = threading.local()

@@ -138,13 +138,6 @@ class SetRow:
     location: str
 
 
-def is_in(held: Ids, ids: Ids) -> Mask:
-    """Which of some ids are among others that ascend."""
-    if not len(held):
-        return np.zeros(len(ids), bool)
-    return np.asarray(held[np.minimum(np.searchsorted(held, ids), len(held) - 1)] == ids)
-
-
 def numbered_key(set_key: str, name: str, icon: int) -> str:
     """Spell the key of an icon that its set and name alone do not lead to."""
     return f"{set_key}:{name}#{icon}"

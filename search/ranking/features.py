@@ -5,12 +5,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Tiers
+from indexer.arrays import Floats, Ids, Mask, Tiers, is_in
 from indexer.languages.words import CERTAIN, asked_style
 from indexer.merging.facets import NO_STYLE
 from indexer.merging.lexicon import says_all
 from indexer.merging.vector_index import Neighbours
-from search.generation.backend import VectorSearch, is_in
+from search.generation.backend import VectorSearch
 from search.generation.opened import Opened
 from search.ranking import weights
 from search.ranking.order import CALLED, NAMED, RELATED, STATED

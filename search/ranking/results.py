@@ -13,12 +13,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from indexer.arrays import Ids, Mask, firsts_of
+from indexer.arrays import Ids, Mask, firsts_of, is_in
 from indexer.languages.words import asked_style
 from indexer.merging.browsing import first_of_groups
 from indexer.merging.facets import A_LOOK, NO_STYLE
 from indexer.merging.vector_index import EXACT_AMONG
-from search.generation.backend import Ability, is_in
+from search.generation.backend import Ability
 from search.query import MOST_COUNTED, FacetCount, Filters, Window
 from search.ranking import retrieve
 from search.ranking.combine import ScoreCutoff, best_stated, best_unseen, weigh

@@ -6,10 +6,10 @@ from typing import cast
 
 import numpy as np
 
-from indexer.arrays import Floats, Ids, Mask, distinct
+from indexer.arrays import Floats, Ids, Mask, distinct, is_in
 from indexer.errors import IconsError
 from indexer.merging.vector_index import Neighbours
-from search.generation.backend import Ability, Selection, VectorSearch, is_in
+from search.generation.backend import Ability, Selection, VectorSearch
 from search.generation.opened import Opened
 from search.query import Query, pasted_svg, refuse_late
 from search.ranking.order import SetPriority, set_priority

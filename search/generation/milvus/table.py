@@ -10,13 +10,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions, in_chunks
+from indexer.arrays import Floats, Ids, Mask, Positions, in_chunks, is_in
 from indexer.errors import LibraryError, UnsupportedError, explain_unreadable
 from indexer.library.folder import ORDERS
 from indexer.library.foreign import from_json
 from indexer.merging.facets import NONE, ROW, SEVERAL, places_by_name
 from indexer.merging.lexicon import Lexicon, says_all
-from search.generation.backend import Ability, Arranged, IconTable, Selection, SetFacts, is_in
+from search.generation.backend import Ability, Arranged, IconTable, Selection, SetFacts
 from search.generation.milvus.connection import (
     COLUMNS,
     IDS_AT_ONCE,
