@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indexer.errors import ChangedError, IconsError, RenderError
 from indexer.library.folder import Library, note_changed
@@ -11,9 +12,6 @@ from search.generation.backend import IconRow
 from search.generation.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from indexer.rendering.draw_pool import DrawPool
     from indexer.rendering.screenshot import Screenshot
 
@@ -23,7 +21,7 @@ _DRAWING_SECONDS = 10.0
 """As long as an index takes for one."""
 
 
-def pixels_of(content: bytes, *, name: str, size: int) -> "NDArray[np.uint8]":
+def pixels_of(content: bytes, *, name: str, size: int) -> NDArray[np.uint8]:
     """Draw a picture as an index does: RGB, (size, size, 3); `name` is what a message calls it.
 
     Raises:

@@ -28,7 +28,7 @@ from indexer.embedding.progress import Run as RanksRun
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import Devices, first_devices
 from indexer.errors import BenchError
-from indexer.finetune.options import FinetuneOptions, Places, read_plan
+from indexer.finetune.options import FinetuneOptions, Places, TrainingProgress, read_plan
 from indexer.finetune.options import write_plan as write_training
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
@@ -219,8 +219,6 @@ def train(config: Config, lesson: Lesson, bench: Bench) -> Run:
     Raises:
         BenchError: it can't be run so.
     """
-    from indexer.finetune.options import TrainingProgress
-
     places, warm_up, devices = lesson.places, _WARM_UP_STEPS[bench.kind], first_devices(bench.kind, config["devices"])
     places.forget()
     RanksRun.of_folder(places.work).store.clear("workers/")

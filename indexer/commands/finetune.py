@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexer.commands.options import Function, fetch_models, library_option, options, refuse, show, source_options
-from indexer.finetune.options import SPELLED, FinetuneOptions, known_settings, parse_settings
+from indexer.finetune.options import SPELLED, FinetuneOptions, TrainingView, known_settings, parse_settings
 from indexer.languages.words import counted, say
 from indexer.library.folder import Library
+from indexer.reports.terminal import HEAD, TIMINGS, Bars, lines, open_console, table_of
 
 if TYPE_CHECKING:
     from indexer.finetune.folder import Outcome
@@ -125,12 +126,10 @@ def finetune(
     import psutil
 
     from indexer.process import prepare_for_batches
-    from indexer.reports.terminal import HEAD, TIMINGS, lines
 
     TIMINGS.begin_anew("Starting", at=psutil.Process().create_time())
     prepare_for_batches()
     from indexer.encoders.checkpoint import ModelChoice
-    from indexer.finetune.options import TrainingView
 
     own = ", ".join(SPELLED.get(name, name) for name in sorted(GATHERING & settings.keys()))
     begins_twice = chosen["resume"] and chosen["replace"]
@@ -156,8 +155,6 @@ def finetune(
     answer = {"out": str(out), **asdict(outcome), "timings": spans}
     show(answer, _figures(outcome, request.out), as_json=as_json)
     if shows_timings and not as_json:
-        from indexer.reports.terminal import open_console, table_of
-
         open_console().print(table_of(HEAD, lines(spans), n_left=2))
     if not as_json:
         for remark in _remarks(outcome):
@@ -190,7 +187,6 @@ def captions(
         --captions captions.csv --out ~/models/mine
     """
     from indexer.finetune.captions import caption_rows, gather_icons, write_captions
-    from indexer.reports.terminal import Bars, open_console, table_of
 
     options = FinetuneOptions.of(settings)
     learning, seed = options.learning, options.schedule.seed

@@ -37,7 +37,7 @@ from indexer.doctor.checks import (
 )
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST
-from indexer.encoders.graphs import AnyPrecision
+from indexer.encoders.graphs import AnyPrecision, load_encoder
 from indexer.encoders.query_encoder import read_facts
 from indexer.errors import IconsError, ModelError, ShardError
 from indexer.library.durable import bytes_on_disk, make_folder, sync, write_file
@@ -248,8 +248,6 @@ def _compare_with_shards(
     library: Library, fingerprint: str, pictures: Sequence[Any], names: Sequence[tuple[int, str]]
 ) -> tuple[Ids, list[float]]:
     """Tell ids of the pictures that are as they were indexed, and the least cosine of these and of the names."""
-    from indexer.encoders.graphs import load_encoder
-
     facts = read_facts(library.encoder(fingerprint))
     checkpoint = find_checkpoint(ModelChoice.from_json(facts.choice))
     if checkpoint.fingerprint != fingerprint:

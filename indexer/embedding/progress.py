@@ -12,15 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
+
+from rich.console import RenderableType
 
 from indexer.library.foreign import from_json
 from indexer.library.stores import FolderStore, Store
 from indexer.ranks import Gauge
 from indexer.reports.terminal import Bars, Span, table_of
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 @dataclass(slots=True)
@@ -323,7 +322,7 @@ class RankView(Bars):
         more = ((f"{rank.done:,}", f"{rank.failed:,}", rank.note or rank.at) for rank in late_first)
         self._shown = [(*line[: self._n_titles], *others) for line, others in zip(self._shown, more, strict=True)]
 
-    def beneath(self) -> "Iterable[RenderableType]":
+    def beneath(self) -> Iterable[RenderableType]:
         """A line a worker, on a terminal."""
         titles = (*TITLES[: self._n_titles], *_MORE)
         n_more = len(self._shown) - _MOST_ROWS

@@ -11,7 +11,7 @@ import click
 
 from indexer.commands.options import NamedFile, json_option, library_option, refuse, show
 from indexer.languages.words import printable, say
-from indexer.library.folder import Library
+from indexer.library.folder import Library, known_preferences
 from indexer.library.named import STDIN, read_text
 from search.commands.options import (
     engine_of,
@@ -27,9 +27,9 @@ from search.commands.options import (
     without_option,
     write_page,
 )
-from search.drawings.frameworks import Framework, Look
+from search.drawings.frameworks import Framework, Look, iconify_sets
 from search.drawings.frameworks import framework as find_framework
-from search.query import Filters
+from search.query import Filters, Query, Window
 
 if TYPE_CHECKING:
     from search.code.check import Checked
@@ -96,7 +96,6 @@ _MOST_REMARKS = 5
 def _remarks(checked: "Checked") -> Iterator[str]:
     """What a person should know beside the findings."""
     from search.code.files import components_of
-    from search.drawings.frameworks import iconify_sets
 
     for key, n in checked.unknown.items():
         is_package = components_of(key) and key not in iconify_sets()
@@ -359,9 +358,7 @@ def pick(  # noqa: PLR0913 - one option each
       icons pick --choose "1 3 2" --format svg --colour navy \\
         < needs.txt
     """
-    from indexer.library.folder import known_preferences
     from search.code.pick import MOST_SHOWN, Picking, pick_icons, picked_json, read_needs
-    from search.query import Query, Window
 
     refuse_two(("--first", first), ("--choose", choose is not None), what="two ways to choose")
     numbers = None if choose is None else _numbers(choose)

@@ -8,7 +8,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from indexer.commands.options import json_option, library_option, refuse, show
-from indexer.library.folder import Library
+from indexer.library.folder import Library, known_preferences, read_preferences, write_preferences
 from search.commands.options import engine_of, refuse_two
 
 
@@ -114,7 +114,6 @@ def config(library: Library, name: str | None, values: tuple[str, ...], is_none:
       icons config sets --none
       icons config format lucide-react
     """
-    from indexer.library.folder import known_preferences, read_preferences, write_preferences
     from search.drawings.frameworks import framework
 
     refuse_two(("VALUE", values), ("--none", is_none), what="a choice and none")

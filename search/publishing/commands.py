@@ -2,16 +2,13 @@
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
 from indexer.commands.library import examine_folder, finding_lines, say_report
 from indexer.commands.options import json_option, library_option
 from indexer.languages.words import say
-
-if TYPE_CHECKING:
-    from indexer.library.folder import Library
+from indexer.library.folder import Library, LibraryElsewhere, require
 
 
 @click.command(no_args_is_help=True)
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
 )
 @library_option
 @json_option
-def publish(library: "Library", address: str, sends_pictures: bool | None, replicas: int | None, as_json: bool) -> None:
+def publish(library: Library, address: str, sends_pictures: bool | None, replicas: int | None, as_json: bool) -> None:
     """Send the library to a Milvus server, and let that answer: ADDRESS is milvus://HOST:PORT/NAME.
 
     Whoever knows the address searches with --library ADDRESS, and needs nothing else. What answered there before
@@ -66,7 +63,7 @@ def publish(library: "Library", address: str, sends_pictures: bool | None, repli
 @click.command()
 @click.option("--forward", is_flag=True, help="Let the one after it answer: take a rollback back.")
 @library_option
-def rollback(library: "Library", forward: bool) -> None:
+def rollback(library: Library, forward: bool) -> None:
     """Let the generation before the current one answer again, of a folder or of a server.
 
     What was indexed since stays in the catalog: the next `icons index` publishes it anew.
@@ -77,15 +74,11 @@ def rollback(library: "Library", forward: bool) -> None:
       icons rollback --forward
       icons rollback --library milvus://localhost:19530/icons
     """
-    from indexer.library.folder import LibraryElsewhere
-
     if isinstance(library, LibraryElsewhere):
         from search.publishing.publish import go_back
 
         say(f"generation {go_back(library, forward=forward)} answers at {library.address}")
         return
-    from indexer.library.folder import require
-
     with require(library).writing():
         generation = library.rollback(forward=forward)
     is_back = not forward or generation.number != max(library.numbers())
@@ -105,7 +98,7 @@ def rollback(library: "Library", forward: bool) -> None:
 )
 @library_option
 @json_option
-def doctor(library: "Library", address: str | None, mends: bool, sample: int, as_json: bool) -> None:
+def doctor(library: Library, address: str | None, mends: bool, sample: int, as_json: bool) -> None:
     """Examine the library: checksums, counts, indexes against catalog and vectors, leftovers, room on the disk.
 
     Nothing is changed without --repair, which deletes nothing but leftovers: damaged files go to the folder "damaged"
