@@ -16,6 +16,7 @@ import numpy as np
 
 from indexer.arrays import Ids, in_chunks
 from indexer.errors import LibraryError
+from indexer.reports.terminal import Progress
 from search.generation.milvus.catalog import VectorKind
 from search.generation.milvus.connection import (
     DIGEST,
@@ -47,8 +48,6 @@ PIECE_BYTES = MOST_BYTES // 4 * 3
 _PIECES_AT_ONCE = 64
 _KEYS_AT_ONCE = 500
 _DIGITS = "0123456789abcdefg"
-Progress = Callable[[str, int, int], None]
-"""Takes what is done, how much of it, and of how much."""
 BUILDING_SECONDS = 3_600.0
 """Without a row more being indexed, or for all to be loaded."""
 _PAUSE_SECONDS = 0.5
@@ -144,9 +143,7 @@ def _index(
     connection.call("create_index", collection, index, seconds=60.0, sync=False)
 
 
-def wait_until_indexed(
-    connection: Connection, collection: str, *, n: int, replicas: int, progress: Callable[[str, int, int], None]
-) -> int:
+def wait_until_indexed(connection: Connection, collection: str, *, n: int, replicas: int, progress: Progress) -> int:
     """Wait until all `n` rows of a collection are indexed and answer; returns how many there are.
 
     Raises:

@@ -24,6 +24,7 @@ from indexer.library.folder import Library, LibraryElsewhere, require
 from indexer.library.foreign import FILE_NAME
 from indexer.merging.manifest import LEAST_RECALL, spread
 from indexer.merging.merge import share_right
+from indexer.reports.terminal import Progress
 from search.generation.backend import Ability
 from search.generation.facets import FaissVectors
 from search.generation.milvus.catalog import MilvusVectors
@@ -32,7 +33,6 @@ from search.generation.milvus.published import FileFacts, Published, PublishedMa
 from search.generation.opened import Opened, damage_explained, open_current
 from search.publishing.collections import (
     SECONDS,
-    Progress,
     Rows,
     Sent,
     delete_manifest,
