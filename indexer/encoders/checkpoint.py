@@ -27,7 +27,6 @@ WEIGHT_NAMES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
 TOKENIZER_NAMES = ("tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "special_tokens_map.json")
 _FEW_WEIGHTS = 1 << 26
 """A model of so many does no harm: who loads it says what is wrong with its file."""
-OPENAI_MEAN, OPENAI_STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,11 +125,9 @@ class LoadedEncoder(Protocol):
 
     def tokens(self, texts: Sequence[str]) -> tuple[Ids, Ids]:
         """Tokens (n, context) of texts, and to how many of them each may be cut, (n,)."""
-        raise NotImplementedError
 
     def encode_batch(self, tokens: Ids) -> Halves:
         """Encode tokens (n, length), (n, dim)."""
-        raise NotImplementedError
 
     def encode_texts(self, texts: Sequence[str]) -> Halves:
         """Encode texts, (n, dim), in their order; longer ones than the context are cut."""
@@ -271,18 +269,9 @@ TORCH_PAYS = {"bf16": 3_200, "fp32": 12_500}
 docs/log.md has the figures."""
 
 
-def find_device(name: str) -> Device:
-    """Turn "cpu" or "cuda:1" into a device; whether a GPU is there, torch says once an encoder is loaded.
-
-    Raises:
-        DeviceError: no name of a device.
-    """
-    number = name.removeprefix("cuda:")
-    if name == "cpu" or number.isdecimal():
-        return HOST if name == "cpu" else Place("cuda", int(number))
-    from indexer.encoders.torch_encoder import resolve_device
-
-    return resolve_device(name)
+def find_device(name: str) -> Place:
+    """Turn "cpu" or "cuda:1" into a device; whether a GPU is there, torch says once an encoder is loaded."""
+    return HOST if name == "cpu" else Place("cuda", int(name.removeprefix("cuda:")))
 
 
 def load_encoder(

@@ -17,7 +17,7 @@ from torch.func import functional_call
 from torch.fx.experimental.optimization import fuse
 
 from indexer.arrays import Halves, Ids
-from indexer.encoders.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
+from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.devices import find_gpus
 from indexer.encoders.graphs import LoadedEncoder, is_no_room
 from indexer.errors import DeviceError, ModelError, first_line
@@ -99,7 +99,7 @@ def _names_to_cut(model: Any) -> tuple[str, str] | None:
 class Encoder(LoadedEncoder):
     """A loaded encoder on one device.
 
-    Attributes: `image_size` in pixels, `dim` of a vector, `context_length` in tokens, `precision` as it was resolved.
+    Attributes: `image_size` in pixels, `dim` of a vector, `precision` as it was resolved.
     """
 
     out_of_memory = torch.OutOfMemoryError
@@ -120,7 +120,6 @@ class Encoder(LoadedEncoder):
                 f'config of model "{checkpoint.name}" says image_size "{checkpoint.image_size}", the tower takes '
                 f'"{size}"; save the model again'
             )
-        self.context_length = int(self.tokenizer.context_length)
         # The exporter restores the mode of what it exports, down to the model inside.
         self.image_tower = ImageTower(self.model, mean=self.mean, std=self.std).to(device).eval()
         self.text_tower = TextTower(self.model).eval()
@@ -217,7 +216,9 @@ class SmallMap(nn.Conv2d):
 
 def normalisation(preprocess: Mapping[str, Any]) -> tuple[Sequence[float], Sequence[float]]:
     """Mean and standard deviation of each channel, by which a model's config has pictures normalised."""
-    return preprocess.get("mean") or OPENAI_MEAN, preprocess.get("std") or OPENAI_STD
+    return preprocess.get("mean") or open_clip.OPENAI_DATASET_MEAN, preprocess.get(
+        "std"
+    ) or open_clip.OPENAI_DATASET_STD
 
 
 def load_model(checkpoint: Checkpoint) -> Any:

@@ -115,7 +115,7 @@ def test_a_built_in_name_takes_a_checkpoint_file(tmp_path: Path) -> None:
     torch.save(open_clip.create_model("RN50").state_dict(), tmp_path / "weights.pt")
     checkpoint = find_checkpoint(ModelChoice("RN50", str(tmp_path / "weights.pt")))
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
-    assert (encoder.image_size, encoder.dim, encoder.context_length) == (224, 1024, 77)
+    assert (encoder.image_size, encoder.dim) == (224, 1024)
     assert checkpoint.image_size == 224
 
 
