@@ -22,7 +22,7 @@ from indexer.languages.words import first_few, printable
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.merging.manifest import Weights, made_up_words
-from indexer.rendering.render import draw
+from indexer.rendering.render import as_png, draw
 from indexer.reports.figures import (
     CUTS,
     DEPTH,
@@ -77,7 +77,6 @@ from search.evaluation.screenshots import (
     Shots,
     choose_shots,
     conditions,
-    png,
     rank_shots,
     worst_shots,
 )
@@ -387,7 +386,7 @@ def _tiles(read: ReadPicture) -> Callable[[Shown], str]:
     def picture(image: int) -> str:
         try:
             content = read(image)
-            small = content if len(content) <= MAX_INLINE_BYTES else png(draw(content, size=96))
+            small = content if len(content) <= MAX_INLINE_BYTES else as_png(draw(content, size=96))
         except IconsError:
             return '<span class="gone">gone</span>'
         dark = ' class="dark"' if is_drawn_in_white(content) else ""

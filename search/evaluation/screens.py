@@ -92,10 +92,6 @@ class Truth:
     right: Sequence[frozenset[int]]
     """Of each icon of the screen the ids of the icons that name it rightly; none where the library lacks it."""
 
-    def read_pixels(self) -> Pixels:
-        """Read its picture, RGB (height, width, 3)."""
-        return read_pixels(self.folder, self.screen)
-
     @cached_property
     def corners(self) -> Floats:
         """Painted boxes, (n, 4), in pixels of the picture."""
@@ -224,7 +220,7 @@ def evaluate_screens(subject: Subject, folder: Path, progress: Progress, *, seed
     locator, answers = open_locator(subject.manifest.fingerprint), []
     encoder = subject.engine.with_generation(lambda opened: forgetful(opened.encoder))
     for truth in truths:
-        pixels = truth.read_pixels()
+        pixels = read_pixels(truth.folder, truth.screen)
         located = locator.locate(pixels, encoder)
         names = name_vectors(subject.engine, located.vectors, sets=truth.sets)
         true_names = name_boxes(subject.engine, pixels, truth.corners, sets=truth.sets)

@@ -16,7 +16,7 @@ from PIL import Image, ImageFilter
 
 from indexer.arrays import Floats, Ids, Pixels
 from indexer.errors import RenderError, SourceError
-from indexer.rendering.render import draw
+from indexer.rendering.render import as_png, draw
 from indexer.reports.figures import Ranks, right_ranks
 from search.evaluation.queries import N_INSTEAD, Case, Corpus, as_rank
 from search.evaluation.rankers import ENCODED_AT_ONCE, CorpusVectors, in_blocks
@@ -91,8 +91,10 @@ def take_screenshot(icon: Pixels, neighbours: Sequence[Pixels], condition: Condi
     if "blur" in changes:
         picture = picture.filter(ImageFilter.GaussianBlur(random["blur"].uniform(0.4, 0.8)))
     if "jpeg" in changes:
-        return _encoded(picture, "JPEG", quality=int(random["jpeg"].integers(40, 81)))
-    return _encoded(picture, "PNG")
+        written = io.BytesIO()
+        picture.save(written, "JPEG", quality=int(random["jpeg"].integers(40, 81)))
+        return written.getvalue()
+    return as_png(np.asarray(picture))
 
 
 def _squared(icon: Pixels, size: int) -> Pixels:
@@ -188,17 +190,6 @@ def _lay(canvas: Layer, icon: Pixels, ink: Colour | None, *, top: int, left: int
     place = canvas[max(0, top) :, max(0, left) :][: part.shape[0], : part.shape[1]]
     alpha = part[..., 3:] / 255
     place[:] = (1 - alpha) * place + alpha * (part[..., :3] if ink is None else ink)
-
-
-def png(pixels: Pixels) -> bytes:
-    """Encode drawn pixels, RGB or RGBA, as PNG."""
-    return _encoded(Image.fromarray(pixels), "PNG")
-
-
-def _encoded(picture: Image.Image, kind: str, **options: int) -> bytes:
-    buffer = io.BytesIO()
-    picture.save(buffer, kind, **options)
-    return buffer.getvalue()
 
 
 TASK = "screenshot"

@@ -51,6 +51,7 @@ from search.evaluation.screens import (
     quality,
     quality_cells,
     quality_of_boxes,
+    read_pixels,
     read_truths,
 )
 from search.generation.backend import Ability
@@ -177,7 +178,7 @@ def ask(
     """Have all contenders look at each screen, one screen in memory at a time."""
     answers: list[list[Answered]] = [[] for _ in contenders]
     for number, truth in enumerate(truths, 1):
-        pixels = truth.read_pixels()
+        pixels = read_pixels(truth.folder, truth.screen)
         true_names = name_boxes(engine, pixels, truth.corners, sets=truth.sets)
         for contender, own in zip(contenders, answers, strict=True):
             boxes = contender.detect(pixels)

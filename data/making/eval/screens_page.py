@@ -37,7 +37,7 @@ from indexer.reports.figures import (
     table_html,
 )
 from indexer.screens.boxes import iou_matrix
-from search.evaluation.screens import LEAST_IOU, NO_ICON, ScreenIcon, Truth
+from search.evaluation.screens import LEAST_IOU, NO_ICON, ScreenIcon, Truth, read_pixels
 from search.query import Hit
 from search.showing.sheets import data_uri
 
@@ -244,7 +244,7 @@ def framed_screen(truth: Truth, faults: Sequence[Fault]) -> str:
     )
     return (
         f"<h3>{escape(_title(truth))} <small>{counts}</small></h3>"
-        f'<div class="screen"><img alt="" src="{_in_short(truth.read_pixels())}">'
+        f'<div class="screen"><img alt="" src="{_in_short(read_pixels(truth.folder, truth.screen))}">'
         f'<svg viewBox="0 0 {screen.width} {screen.height}" preserveAspectRatio="none">{frames}</svg></div>'
     )
 
@@ -260,7 +260,7 @@ def _galleries(answers: Answers, name: str, read_picture: ReadPicture) -> Iterat
 
 
 def _figure(fault: Fault, truth: Truth, read_picture: ReadPicture) -> str:
-    crop = _in_short(_framed(truth.read_pixels(), fault, truth.screen.scale))
+    crop = _in_short(_framed(read_pixels(truth.folder, truth.screen), fault, truth.screen.scale))
     title, caption = escape(f"{fault.title}; {_title(truth)}"), escape(fault.caption)
     return (
         f'<figure title="{title}"><img alt="" src="{crop}">{_picture(fault.called, read_picture)}'

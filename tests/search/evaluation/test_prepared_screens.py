@@ -21,6 +21,7 @@ from search.evaluation.screens import (
     name_boxes,
     naming,
     quality_of_boxes,
+    read_pixels,
     read_screens,
     read_truths,
 )
@@ -37,7 +38,7 @@ def answers(subject: Subject, folder: Path) -> list[Answer]:
     found = []
     for truth, corners in zip(truths, shown, strict=True):
         boxes = Boxes(np.array(corners, np.float32), np.linspace(1, 0.5, len(corners), dtype=np.float32))
-        pixels = truth.read_pixels()
+        pixels = read_pixels(truth.folder, truth.screen)
         names, true_names = (
             name_boxes(subject.engine, pixels, these, sets=truth.sets) for these in (boxes.corners, truth.corners)
         )
