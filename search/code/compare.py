@@ -9,7 +9,6 @@ They and the log-odds of the words are added up as they are.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -85,17 +84,6 @@ def open_side(opened: Opened, key: str) -> Side:
 _ROWS_AT_ONCE = 128
 
 
-class Evidence(NamedTuple):
-    """What speaks for each icon of the target, (n targets,)."""
-
-    total: Floats
-    """Of all that speaks for it."""
-    pictures: Floats
-    """The likeness of the pictures alone, in spreads."""
-    words: Floats
-    """The words of the name alone, in log-odds."""
-
-
 class Target:
     """A set that stand-ins are looked for in, ready to be compared."""
 
@@ -106,8 +94,8 @@ class Target:
         self._names: Floats = np.asarray(vectors[places], np.float32)
         """What the icons of the set are called, encoded, (n, dim)."""
 
-    def compare(self, source: Side, rows: Sequence[int]) -> Iterator[Evidence]:
-        """What speaks for each target to stand for some icons of a source set, in their order."""
+    def compare(self, source: Side, rows: Sequence[int]) -> Iterator[Floats]:
+        """What speaks for each target to stand for some icons of a source set, (n targets,) each, in their order."""
         likeness, both = spread_of(source.pictures, self.side.pictures), spread_of(source.fused, self.side.fused)
         naming = spread_of(source.pictures, self._names)  # how well the pictures fit the targets' names
         chunks = in_chunks(source.pictures, _ROWS_AT_ONCE)
@@ -121,7 +109,7 @@ class Target:
                 + naming.of(source.pictures[some] @ self._names.T)
             )
             for n, words in enumerate(self.spoken([source.rows[row].words for row in some.tolist()])):
-                yield Evidence(likenesses[n] + words, pictures[n], words)
+                yield likenesses[n] + words
 
     def spoken(self, names: Sequence[str]) -> Iterator[Floats]:
         """Evidence of names as queries, (n targets,) each, in log-odds."""

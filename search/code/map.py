@@ -209,7 +209,7 @@ def _map(opened: Opened, sources: Sequence[Name], key: str, progress: Progress) 
         there = [source for source in sources if source.set == set_key and source.name in side.by_name]
         rows = [side.by_name[source.name] for source in there]
         for source, row, evidence in zip(there, rows, target.compare(side, rows) if rows else (), strict=True):
-            best = best_of(evidence.total, target.side, BY_BOTH, look=side.own_look(row), name=source.name)
+            best = best_of(evidence, target.side, BY_BOTH, look=side.own_look(row), name=source.name)
             take(source, side.rows[row].image_id, *best)
     unseen = [source for source in sources if source not in found]
     for source, words in zip(unseen, target.spoken([normalise(source.name) for source in unseen]), strict=True):

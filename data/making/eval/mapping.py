@@ -7,11 +7,11 @@ A row of the table is a name of the one set, and the names of the other that a d
 """
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexer.arrays import Floats
+from indexer.arrays import Floats, spread_of
 from indexer.library.named import read_list
 from search.code.compare import BY_BOTH, DOUBTFUL, Side, Target, best_of, open_side
 from search.engine import SearchEngine
@@ -94,12 +94,17 @@ def measure(engine: SearchEngine, table: Sequence[Row], *, source: str, to: str)
 def _measure(opened: Opened, table: Sequence[Row], source: Side, to: Side) -> Mapping[str, Measured]:
     target = Target(opened, to)
     rows = [row for row in table if row.name in source.by_name]
-    found: dict[str, list[Judged]] = {}
-    compared = target.compare(source, [source.by_name[row.name] for row in rows])
-    for row, (both, pictures, words) in zip(rows, compared, strict=True):
-        for way, evidence in (("picture alone", pictures), ("words alone", words), ("both", both)):
-            found.setdefault(way, []).append(_judged(row, evidence, to))
-    return {way: Measured(judged) for way, judged in found.items()}
+    places = [source.by_name[row.name] for row in rows]
+    likeness = spread_of(source.pictures, to.pictures)
+    ways: dict[str, Iterable[Floats]] = {
+        "picture alone": likeness.of(source.pictures[places] @ to.pictures.T),
+        "words alone": target.spoken([source.rows[place].words for place in places]),
+        "both": target.compare(source, places),
+    }
+    return {
+        way: Measured([_judged(row, evidence, to) for row, evidence in zip(rows, of_each, strict=True)])
+        for way, of_each in ways.items()
+    }
 
 
 def _judged(row: Row, evidence: Floats, side: Side) -> Judged:
