@@ -7,7 +7,7 @@ from indexer.errors import IconsError
 from indexer.rendering.styles import LENGTH, box_of, declarations, stated_by
 from search.drawings.frameworks import Look
 
-_SHAPES = frozenset(("path", "circle", "ellipse", "rect", "line", "polyline", "polygon"))
+SHAPES = frozenset(("path", "circle", "ellipse", "rect", "line", "polyline", "polygon"))
 _GROUPS = frozenset(("svg", "g", "a"))
 _UNDRAWN = frozenset(("title", "desc", "defs", "linearGradient", "radialGradient", "clipPath", "mask", "symbol"))
 _REACHING = ("transform", "filter", "mask", "clip-path")
@@ -40,7 +40,7 @@ def _shapes(element: ElementTree.Element, inherited: Mapping[str, str], key: str
     if element.tag in _GROUPS:
         for child in element:
             yield from _shapes(child, look, key)
-    elif element.tag in _SHAPES:
+    elif element.tag in SHAPES:
         if look["fill"] != "none" or look["stroke"] != "none":
             yield from filter(None, [_data(element, key)])
     elif element.tag not in _UNDRAWN:

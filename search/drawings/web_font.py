@@ -34,6 +34,7 @@ from indexer.languages.words import first_few
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import draw
 from indexer.reports.terminal import Progress, with_progress
+from search.drawings.clean import SVG as NAMESPACE
 from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, element, gallery, names_of, spelt, whole_svg
 from search.drawings.licences import PRIVATE_USE, notice
 
@@ -139,7 +140,6 @@ def _css(icons: Sequence[Chosen], points: Mapping[str, int], *, name: str, stamp
 
 _WIDEST = 16
 """Times its height; a glyph's coordinates have 16 bits."""
-_SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
 _NOT_DRAWN = frozenset(("title", "desc", "metadata", "animate", "animateTransform", "animateMotion", "set"))
 _NOT_IN_A_FONT = frozenset(("mask", "filter", "pattern", "text", "image", "style", "symbol", "switch", "svg"))
@@ -296,8 +296,8 @@ def _united(paths: list[Any], *, scale: float) -> str:
 
 def path_of(tag: str, attributes: dict[str, str]) -> str:
     """Write a shape as a path."""
-    return str(from_element(Element(f"{{{_SVG}}}{tag}", attributes)).as_path().d)
+    return str(from_element(Element(f"{{{NAMESPACE}}}{tag}", attributes)).as_path().d)
 
 
 def _drawn(path: str, box: Sequence[float]) -> bytes:
-    return f'<svg xmlns="{_SVG}" viewBox="{spelt(*box)}"><path d="{path}"/></svg>'.encode()
+    return f'<svg xmlns="{NAMESPACE}" viewBox="{spelt(*box)}"><path d="{path}"/></svg>'.encode()

@@ -21,6 +21,7 @@ from indexer.errors import RenderError
 from indexer.rendering.render import svg_document
 from indexer.rendering.styles import LENGTH, NUMBER, Box, box_of, stated_by
 from search.drawings.clean import SVG, lay_rules, parsed_tree
+from search.drawings.shapes import SHAPES
 
 _MOST_ELEMENTS = 20_000
 
@@ -254,7 +255,6 @@ class _Pen(BasePen):  # type: ignore[misc]  # fontTools has no types
         self.drawn.points.extend(map(tuple, [points[0], *_WEIGHTS @ points, points[-1]]))
 
 
-SHAPES = frozenset(("path", "rect", "circle", "ellipse", "line", "polyline", "polygon"))
 _NOT_DRAWN = frozenset(("defs", "clipPath", "mask", "symbol", "pattern", "marker", "metadata"))
 _ACTIVE = frozenset(("script", "foreignObject", "iframe", "handler"))
 _DRAWN_OTHERWISE = frozenset(
