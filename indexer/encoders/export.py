@@ -30,7 +30,7 @@ from indexer.encoders.checkpoint import LOCAL, WEIGHT_NAMES, Checkpoint, ModelCh
 from indexer.encoders.graphs import FILE_NAME, GraphFacts, sample_names, sample_pixels
 from indexer.encoders.int8 import replace_parts, write_int8_graph
 from indexer.encoders.query_encoder import Shape, Tower, clip_tokenizer, write_facts
-from indexer.encoders.torch_encoder import Encoder, ImageTower, TextTower, load_model, normalisation
+from indexer.encoders.torch_encoder import Encoder, ImageTower, TextTower, load_model
 from indexer.errors import ModelError, first_line
 from indexer.library.durable import describe_file, folder_aside, with_checksum, write_file
 
@@ -183,8 +183,7 @@ def _write_graphs(checkpoint: Checkpoint, text_path: Path, image_path: Path) -> 
     if checkpoint.weights.name != WEIGHT_NAMES[0]:
         raise ValueError(f'tensors of "{checkpoint.weights.name}" have no place that a graph can name')
     model = load_model(checkpoint)
-    mean, std = normalisation(model.visual.preprocess_cfg)
-    image, text = ImageTower(model, mean=mean, std=std).eval(), TextTower(model).eval()
+    image, text = ImageTower(model, model.visual.preprocess_cfg).eval(), TextTower(model).eval()
     pixels, tokens = torch.from_numpy(sample_pixels(checkpoint.image_size)), tokenizer(sample_names())
     is_cut, cut = text.cut_names is not None, tokens[:, : int(text.lengths(tokens).max())]
     _write_graph(_AnyLength(text) if is_cut else text, text_path, cut)
@@ -347,8 +346,5 @@ def _external(tensor: TensorProto, location: TensorLocation) -> TensorProto:
 
 
 def values_of_bytes() -> Floats:
-    """What each byte says in e4m3: sign, four bits of exponent from -6 up, three of mantissa (arXiv 2209.05433)."""
-    sign, exponent, mantissa = (np.arange(256) >> shift & mask for shift, mask in ((7, 1), (3, 15), (0, 7)))
-    size = np.where(exponent > 0, np.ldexp(1 + mantissa / 8, exponent - 7), np.ldexp(mantissa / 8, -6))
-    size[exponent * 8 + mantissa == 127] = np.nan
-    return np.asarray(np.where(sign == 1, -size, size), np.float32)
+    """What each byte says in e4m3 (arXiv 2209.05433), (256,)."""
+    return np.asarray(torch.arange(256).to(torch.uint8).view(torch.float8_e4m3fn).float())

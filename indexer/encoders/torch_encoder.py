@@ -36,11 +36,14 @@ class ImageTower(nn.Module):
     scale: Tensor
     shift: Tensor
 
-    def __init__(self, model: Any, *, mean: Sequence[float], std: Sequence[float]) -> None:
+    def __init__(self, model: Any, preprocess: Mapping[str, Any]) -> None:
+        """Take a model, and how its config has pictures normalised: the mean of each channel and its deviation."""
         super().__init__()
         self.model: Any = model
-        self.register_buffer("scale", 1 / (255 * torch.tensor(std)))
-        self.register_buffer("shift", -torch.tensor(mean) / torch.tensor(std))
+        mean = torch.tensor(preprocess.get("mean") or open_clip.OPENAI_DATASET_MEAN)
+        std = torch.tensor(preprocess.get("std") or open_clip.OPENAI_DATASET_STD)
+        self.register_buffer("scale", 1 / (255 * std))
+        self.register_buffer("shift", -mean / std)
 
     def forward(self, pixels: Tensor) -> Tensor:
         """Encode a batch; the first step and the last are fp32 whatever the precision of the weights."""
@@ -113,7 +116,6 @@ class Encoder(LoadedEncoder):
         # that layout are three times as fast here in bf16.
         self.model.to(device, _TYPES[self.precision], memory_format=torch.channels_last)
         self.tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
-        self.mean, self.std = normalisation(preprocess)
         self.image_size, size = checkpoint.image_size, preprocess["size"]
         if {self.image_size} != ({size} if isinstance(size, int) else set(size)):
             raise ModelError(
@@ -121,7 +123,7 @@ class Encoder(LoadedEncoder):
                 f'"{size}"; save the model again'
             )
         # The exporter restores the mode of what it exports, down to the model inside.
-        self.image_tower = ImageTower(self.model, mean=self.mean, std=self.std).to(device).eval()
+        self.image_tower = ImageTower(self.model, preprocess).to(device).eval()
         self.text_tower = TextTower(self.model).eval()
         if device.type == "cpu" and self.precision in ("fp32", resolve_precision("auto", device)):
             multiply_small_maps(self.model.visual)
@@ -212,13 +214,6 @@ class SmallMap(nn.Conv2d):
         if self.bias is not None:
             convolved += self.bias
         return convolved.reshape(-1, 2, 2, self.out_channels).permute(0, 3, 1, 2)
-
-
-def normalisation(preprocess: Mapping[str, Any]) -> tuple[Sequence[float], Sequence[float]]:
-    """Mean and standard deviation of each channel, by which a model's config has pictures normalised."""
-    return preprocess.get("mean") or open_clip.OPENAI_DATASET_MEAN, preprocess.get(
-        "std"
-    ) or open_clip.OPENAI_DATASET_STD
 
 
 def load_model(checkpoint: Checkpoint) -> Any:
