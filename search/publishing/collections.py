@@ -236,7 +236,7 @@ def send_files(connection: Connection, names: Names, paths: Iterable[Path], prog
         sha256 = hashlib.sha256(content).hexdigest()
         starts = range(0, len(packed), PIECE_BYTES)
         pieces = {piece_key(sha256, n): packed[at : at + PIECE_BYTES] for n, at in enumerate(starts)}
-        rows = connection.query_among(names.files, "id", [*pieces], ["id"], consistency_level="Strong", seconds=SECONDS)
+        rows = connection.query_among(names.files, [*pieces], ["id"], consistency_level="Strong", seconds=SECONDS)
         missing = sorted(pieces.keys() - {row["id"] for row in rows})
         for start in range(0, len(missing), _PIECES_AT_ONCE):
             some = missing[start : start + _PIECES_AT_ONCE]

@@ -294,7 +294,7 @@ def _check_collections(connection: Connection, names: Names, published: Publishe
 def _check_files(connection: Connection, names: Names, published: PublishedManifest) -> Iterator[Finding]:
     for name, facts in published.files.items():
         keys = [piece_key(facts.sha256, number) for number in range(facts.pieces)]
-        rows = connection.query_among(names.files, "id", keys, ["id"], most=500)
+        rows = connection.query_among(names.files, keys, ["id"], most=500)
         if missing := len(keys) - len({row["id"] for row in rows}):
             yield Finding("encoder" if name in published.encoder else "generation", f'"{name}" lacks {missing} pieces')
 

@@ -335,17 +335,10 @@ class Connection:
         return list(self.call("query", collection, filter=where, output_fields=list(fields), limit=most, **named))
 
     def query_among(
-        self,
-        collection: str,
-        field: str,
-        values: Values,
-        fields: Sequence[str],
-        *,
-        most: int = IDS_AT_ONCE,
-        **named: Any,
+        self, collection: str, ids: Values, fields: Sequence[str], *, most: int = IDS_AT_ONCE, **named: Any
     ) -> list[Row]:
-        """The rows that hold one of some values in a field, each of which few rows hold; `most` values at once."""
-        chunks = (among(field, some) for some in in_chunks(values, most))
+        """The rows of some ids, those that are there, in no order; `most` are asked for at once."""
+        chunks = (among("id", some) for some in in_chunks(ids, most))
         return [row for where in chunks for row in self.query(collection, where, fields, **named)]
 
     def rows_of(self, collection: str, ids: Ids, fields: Sequence[str], *, most: int = IDS_AT_ONCE) -> list[Row]:
@@ -354,7 +347,7 @@ class Connection:
         Raises:
             LibraryError: the server lacks one.
         """
-        rows = self.query_among(collection, "id", np.unique(ids), ["id", *fields], most=most)
+        rows = self.query_among(collection, np.unique(ids), ["id", *fields], most=most)
         held = {row["id"]: row for row in rows}
         try:
             return [held[key] for key in ids.tolist()]
