@@ -78,7 +78,7 @@ def _meant(wording: Wording, reading: Reading | None, text: str) -> dict[str, fl
     if wording.spelled:
         return {wording.spelled: 1.0}
     if not (wording.style or wording.parts) and wording.name != wording.typed:
-        # Several of what is called by one: "keys" alone is near keyboards.
+        # Several of what is called by one, two words by one: "keys" alone is near keyboards.
         return {wording.typed: 1.0, wording.name: 1.0}
     if reading is not None and not wording.without and (reading.others or reading.is_english_too):
         # A word has several meanings, of which the library draws one.
