@@ -198,24 +198,24 @@ class Lexicon:
         written = {term: word for word in without_stopwords(words).split() for term in stems(word)}
         places = [self.place(term) for term in written]
         weights = [1.0 if place is None else float(self.weights[place]) for place in places]
-        total = sum(weights)
-        for word, place, weight in zip(written.values(), places, weights, strict=True):
-            if place is not None:
-                covered[self.names.of(place)] += np.float32(weight / total)
-                covered[self.tagged.of(place)] += np.float32(STATED_SHARE * weight / total)
-            covered[self._in_two_words(word)] += np.float32(weight / total)
-        return np.minimum(covered, 1, out=covered)
+        for (term, word), weight in zip(written.items(), weights, strict=True):
+            share, in_two = np.float32(weight / sum(weights)), self._in_two_words(word)
+            said = covered[in_two] + share  # and no more, where names and tags say it as one, too
+            covered[self._listed(self.names, term)] += share
+            covered[self._listed(self.tagged, term)] += np.float32(STATED_SHARE) * share
+            covered[in_two] = said
+        return covered
 
     def _in_two_words(self, word: str) -> Ids:
         """Rows of the names that write a word as two, the first as it is, cut where most of them do."""
-        heads = ((cut, self._bearing(word[:cut])) for cut in range(_PART, len(word) - _PART + 1))
-        both = ((head, self._bearing("".join(stems(word[cut:])))) for cut, head in heads if len(head))
+        heads = ((cut, self._listed(self.names, word[:cut])) for cut in range(_PART, len(word) - _PART + 1))
+        both = ((head, self._listed(self.names, "".join(stems(word[cut:])))) for cut, head in heads if len(head))
         return max((tail[is_in(head, tail)] for head, tail in both), key=len, default=self.names.values[:0])
 
-    def _bearing(self, term: str) -> Ids:
-        """Rows of the names that bear a stem."""
+    def _listed(self, lists: Lists, term: str) -> Ids:
+        """What lists hold of a stem."""
         place = self.place(term)
-        return self.names.values[:0] if place is None else self.names.of(place)
+        return lists.values[:0] if place is None else lists.of(place)
 
     def rows(self, name_ids: Ids) -> Ids:
         """Rows of some names."""

@@ -51,6 +51,9 @@ def test_a_word_is_covered_by_a_name_that_writes_it_as_two() -> None:
     lexicon = Lexicon.of_keywords(names, [(n, n) for n in range(len(names))])
     assert lexicon.coverage("checkboxes").tolist() == [1, 0, 0, 1, 0]
     assert lexicon.coverage("notepads").tolist() == [0, 0, 0, 0, 1]
+    for words, tags in (("check box", "checkbox"), ("check box checkbox", "")):  # says it twice, and nothing of "blank"
+        lexicon = Lexicon.of_keywords([(0, words, tags, ""), *names[1:], (9, "blank", "", "")], [(0, 0)])
+        assert lexicon.coverage("checkbox blank")[0] == lexicon.coverage("checkbox blank")[3] < 1
 
 
 def test_a_name_is_as_usual_as_many_icons_bear_it() -> None:
