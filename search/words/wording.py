@@ -496,11 +496,11 @@ def read_words(
     name, style = typed, None
     if not is_name:
         typed, name, style = read_style(_without_filler(typed, is_name_or_tag), is_name_or_tag, styles)
-        name = _singular(_without_filler(name, is_name_or_tag), is_name_or_tag)
+        name = _as_named(_without_filler(name, is_name_or_tag), is_name_or_tag)
         spellings = (*(() if phrase.without else spellings), *(() if style else (typed,)))
-    parts = tuple(_singular(part, is_name_or_tag) for part in map(read, phrase.parts) if part)
+    parts = tuple(_as_named(part, is_name_or_tag) for part in map(read, phrase.parts) if part)
     if len(parts) > 1:
-        typed = " ".join(_singular(word, is_name_or_tag) for word in typed.split())
+        typed = " ".join(_as_named(word, is_name_or_tag) for word in typed.split())
         _, name, _ = read_style(" ".join(_NUMBER.sub("", part) for part in parts), is_name_or_tag, styles)
     drawn, synonyms = ((), ()) if len(parts) > 1 else (drawn_for(typed), names_for(typed))
     spelled = None if drawn else speller.correct(name)
@@ -533,15 +533,23 @@ def _without_filler(words: str, is_name: Callable[[str], bool]) -> str:
 
 
 _PLURALS = (
-    *(("ies", "y"), ("ves", "f"), ("ves", "fe"), ("mice", "mouse"), ("feet", "foot"), ("teeth", "tooth")),
+    *(("", ""), ("ies", "y"), ("ves", "f"), ("ves", "fe"), ("mice", "mouse"), ("feet", "foot"), ("teeth", "tooth")),
     *(("men", "man"), ("es", ""), ("s", "")),
 )
 
 
-def _singular(words: str, is_name: Callable[[str], bool]) -> str:
-    """One of what is asked, where that alone is a name: the encoder takes "keys" for a keyboard."""
-    ones = (words.removesuffix(many) + one for many, one in _PLURALS if words.endswith(many))
-    return next(filter(is_name, (words, *ones)), words)
+def _as_named(words: str, is_name: Callable[[str], bool]) -> str:
+    """One of what is asked, or all its words in one, where that alone is a name.
+
+    The encoder takes "keys" for a keyboard, and a "tooth brush" for a tooth.
+    """
+    ones = (
+        it.removesuffix(many) + one
+        for it in (words, words.replace(" ", ""))
+        for many, one in _PLURALS
+        if it.endswith(many)
+    )
+    return next(filter(is_name, ones), words)
 
 
 def read(text: str) -> str:

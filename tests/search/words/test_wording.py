@@ -96,8 +96,8 @@ def test_a_name_of_the_library_is_not_taken_apart(text: str) -> None:
         ("full star", "star", "filled"),
         ("empty box", "empty box", None),
         ("line chart", "line chart", None),
-        ("light bulb", "light bulb", None),
-        ("full screen", "full screen", None),
+        ("light bulb", "lightbulb", None),
+        ("full screen", "fullscreen", None),
         ("command line", "command line", None),
         ("filled traffic light", "traffic light", "filled"),
         ("thin star", "thin star", None),
@@ -167,9 +167,12 @@ def test_of_sentences_what_is_no_word_of_an_icon_is_left_out(text: str, typed: s
         ("keys", "keys", "keys"),
         ("knives", "knife", "knives"),
         ("wolves", "wolf", "wolves"),
+        ("key board", "keyboard", "key board"),
+        ("key boards", "keyboard", "key boards"),
+        ("star box", "star box", "star box"),
     ],
 )
-def test_several_are_asked_beside_one_that_is_a_name(text: str, name: str, written: str) -> None:
+def test_several_or_words_apart_are_asked_beside_one_that_is_a_name(text: str, name: str, written: str) -> None:
     wording = _read(text, "star", "battery", "box", "keyboard", "knife", "wolf")
     assert (wording.name, wording.typed, wording.spellings) == (name, written, (written,))
 
