@@ -90,7 +90,9 @@ STOPWORDS = frozenset(
 """Words that say nothing of an icon, though icons of letters bear "a". Those that tell log in from log out count."""
 _ALL = 0.999
 _PART = 3
-"""Letters that each of two words has at least that names may write as one."""
+_LOOSE = frozenset(("off", "out", "set"))
+"""Letters that each of two words has at least that names may write as one; and words that stand beside any other: an
+`ice-cream-off` is no office."""
 _LONGEST_NAME = 50
 _LISTS = ("names", "told", "icons")
 """As a generation's file calls names that bear a stem, names whose tags do, and icons."""
@@ -207,9 +209,10 @@ class Lexicon:
         return covered
 
     def _in_two_words(self, word: str) -> Ids:
-        """Rows of the names that write a word as two, the first as it is, cut where most of them do."""
-        heads = ((cut, self._listed(self.names, word[:cut])) for cut in range(_PART, len(word) - _PART + 1))
-        both = ((head, self._listed(self.names, "".join(stems(word[cut:])))) for cut, head in heads if len(head))
+        """Rows of the names that have a word as two, in any order, the first as it is; cut where most of them do."""
+        cuts = ((word[:cut], word[cut:]) for cut in range(_PART, len(word) - _PART + 1))
+        heads = ((self._listed(self.names, first), rest) for first, rest in cuts if _LOOSE.isdisjoint((first, rest)))
+        both = ((head, self._listed(self.names, "".join(stems(rest)))) for head, rest in heads if len(head))
         return max((tail[is_in(head, tail)] for head, tail in both), key=len, default=self.names.values[:0])
 
     def _listed(self, lists: Lists, term: str) -> Ids:

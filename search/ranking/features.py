@@ -88,10 +88,10 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
     assert parsed is not None and fits is not None
     wording, known, names = parsed.wording, opened.facets.at(ids), opened.name_rows(ids)
     rows["words"] = fits[names]
-    # A set that has an icon of the very name calls another thing by a longer one.
+    # A set that has an icon of the very name calls another thing by another name.
     named = question.direct[1]
-    is_longer = np.isin(known["set"], opened.facets.at(named)["set"]) & ~np.isin(ids, named)
-    rows["words"][is_longer] *= np.float32(weights.BESIDE_NAMED)
+    is_other = np.isin(known["set"], opened.facets.at(named)["set"]) & ~np.isin(names, opened.name_rows(named))
+    rows["words"][is_other] *= np.float32(weights.BESIDE_NAMED)
     rows["set"] = question.sets.evidence[known["set"]]
     rows["usual"] = opened.lexicon.usual[names]
     if len(parsed.drawn) and (found is None or found.is_first.any()):

@@ -533,18 +533,19 @@ def _without_filler(words: str, is_name: Callable[[str], bool]) -> str:
 
 
 _PLURALS = (
-    *(("ies", "y"), ("ves", "f"), ("ves", "fe"), ("mice", "mouse"), ("feet", "foot"), ("teeth", "tooth")),
+    *(("", ""), ("ies", "y"), ("ves", "f"), ("ves", "fe"), ("mice", "mouse"), ("feet", "foot"), ("teeth", "tooth")),
     *(("men", "man"), ("es", ""), ("s", "")),
 )
 
 
 def _as_named(words: str, is_name: Callable[[str], bool]) -> str:
-    """One of what is asked, or its words as one, where that alone is a name.
+    """One of what is asked, or all its words in one, where that alone is a name.
 
-    The encoder takes "keys" for a keyboard, and "tooth brush" for a tooth.
+    The encoder takes "keys" for a keyboard, and a "tooth brush" for a tooth.
     """
-    ones = (words.removesuffix(many) + one for many, one in _PLURALS if words.endswith(many))
-    return next(filter(is_name, (words, *ones, words.replace(" ", ""))), words)
+    spellings = dict.fromkeys((words, words.replace(" ", "")))
+    ones = (it.removesuffix(many) + one for it in spellings for many, one in _PLURALS if it.endswith(many))
+    return next(filter(is_name, ones), words)
 
 
 def read(text: str) -> str:

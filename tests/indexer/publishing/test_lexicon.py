@@ -47,10 +47,11 @@ def test_coverage_is_the_weight_of_the_words_that_a_name_bears_or_is_told(lexico
 
 
 def test_a_word_is_covered_by_a_name_that_writes_it_as_two() -> None:
-    names = [(n, words, "", "") for n, words in enumerate(("check box", "check", "box tick", "checkbox", "note pad"))]
+    names = [(n, words, "", "") for n, words in enumerate(("check box", "check", "ice off", "checkbox", "note pad"))]
     lexicon = Lexicon.of_keywords(names, [(n, n) for n in range(len(names))])
     assert lexicon.coverage("checkboxes").tolist() == [1, 0, 0, 1, 0]
     assert lexicon.coverage("notepads").tolist() == [0, 0, 0, 0, 1]
+    assert lexicon.coverage("office").tolist() == [0, 0, 0, 0, 0]
     for words, tags in (("check box", "checkbox"), ("check box checkbox", "")):  # says it twice, and nothing of "blank"
         lexicon = Lexicon.of_keywords([(0, words, tags, ""), *names[1:], (9, "blank", "", "")], [(0, 0)])
         assert lexicon.coverage("checkbox blank")[0] == lexicon.coverage("checkbox blank")[3] < 1

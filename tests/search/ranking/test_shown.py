@@ -113,7 +113,7 @@ def test_of_icons_that_answer_alike_people_see_the_usual_one_first(
     assert first in next(key for key in keys if first in key or second in key), keys
 
 
-def test_beside_an_icon_of_the_very_name_its_set_means_another_thing_by_a_longer_one(tmp_path: Path) -> None:
+def test_beside_an_icon_of_the_very_name_its_set_means_another_thing_by_another_name(tmp_path: Path) -> None:
     sets = {
         "forms": {"checkbox-blank": _body("square"), "checkbox-blank-circle": _body("circle")},
         "apart": {"check-box-blank": _body("square", LOOKS["-light"]), "square": _body("square", LOOKS["-thin"])},

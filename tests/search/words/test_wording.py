@@ -168,9 +168,11 @@ def test_of_sentences_what_is_no_word_of_an_icon_is_left_out(text: str, typed: s
         ("knives", "knife", "knives"),
         ("wolves", "wolf", "wolves"),
         ("key board", "keyboard", "key board"),
+        ("key boards", "keyboard", "key boards"),
+        ("star box", "star box", "star box"),
     ],
 )
-def test_several_or_two_words_are_asked_beside_one_that_is_a_name(text: str, name: str, written: str) -> None:
+def test_several_or_words_apart_are_asked_beside_one_that_is_a_name(text: str, name: str, written: str) -> None:
     wording = _read(text, "star", "battery", "box", "keyboard", "knife", "wolf")
     assert (wording.name, wording.typed, wording.spellings) == (name, written, (written,))
 
