@@ -97,7 +97,9 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
     if len(parsed.drawn) and (found is None or found.is_first.any()):
         # Sets with an icon whose name or tag says all that is asked draw it so, whatever is customary.
         with_own = opened.facets.sets_saying(opened.lexicon, fits, tags_asked(opened, parsed))
-        rows["drawn"] = np.where(np.isin(known["set"], with_own), 0, _drawn(question, parsed, rows, names))
+        says_some = np.any([of_drawn[names] > 0 for of_drawn in question.drawn_fits], axis=0)
+        places = np.flatnonzero(says_some & ~np.isin(known["set"], with_own))
+        rows["drawn"][places] = _drawn(question, parsed, rows.take(places), names[places])
     if wording.synonyms:
         share = np.float32(weights.SYNONYM * (weights.BESIDE_NAMED if says_all(fits).any() else 1))
         rows["synonyms"] = _synonyms(question, parsed, rows, share, found)
