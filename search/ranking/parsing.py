@@ -121,8 +121,9 @@ def _reading_of(opened: Opened, text: str, languages: Sequence[str]) -> Reading 
 
 
 def _is_own(opened: Opened, typed: str) -> bool:
-    """Whether a text is a name or a tag here, of usual words: "serpent" and "boutique" are French, too."""
-    return opened.is_name_or_tag(typed) and all(map(opened.speller.is_usual, typed.split()))
+    """Whether a text is a name or a tag here, of usual words or digits: "serpent" and "boutique" are French, too."""
+    are_usual = (opened.speller.is_usual(word) or not word.isalpha() for word in typed.split())
+    return opened.is_name_or_tag(typed) and all(are_usual)
 
 
 def parse_avoided(opened: Opened, query: Query, parsed: ParsedQuery | None = None) -> Avoided:

@@ -258,11 +258,14 @@ def refuse_in_json(app: FastAPI) -> None:
         app.add_exception_handler(kind, _refuse)
 
 
-async def _refuse(_: Request, error: Exception) -> JSONResponse:
+async def _refuse(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, RequestValidationError):
         return JSONResponse({"error": "; ".join(map(_reason, error.errors()[:_MOST_ERRORS]))}, 422)
     if isinstance(error, HTTPException):
-        return JSONResponse({"error": str(error.detail)}, error.status_code, headers=error.headers)
+        detail = error.detail
+        if detail == "Not Found":  # as Starlette says it of a path
+            detail = f'nothing is at "{shown(request.url.path)}"; /api/v1/openapi.json says what is where'
+        return JSONResponse({"error": detail}, error.status_code, headers=error.headers)
     status, sentence, seconds, level = next(_REFUSALS[kind] for kind in type(error).__mro__ if kind in _REFUSALS)
     if level:
         _log.log(level, "%s", error)

@@ -16,7 +16,7 @@ SAMPLES = bundled("samples/lucide-static")
 TAGS = {
     "trash": ["dustbin", "throw away"],
     "heart": ["star", "E-Mail"],
-    "star": ["rating", "serpent"],
+    "star": ["rating", "serpent", "2fa"],
     "bell": ["alarm", "dustbin"],
     "moon": ["legume"],
     "sun": ["vegetable"],
@@ -75,7 +75,7 @@ def test_filters_hold_for_icons_that_state_the_query(tagged: Library) -> None:
 
 @pytest.mark.parametrize(
     ("words", "languages", "language"),
-    [("serpent", (), None), ("serpent", ("fr-FR",), "fr"), ("hérisson", (), "fr")],
+    [("serpent", (), None), ("serpent", ("fr-FR",), "fr"), ("hérisson", (), "fr"), ("2fa", (), None)],
 )
 def test_a_tag_of_usual_words_is_read_as_it_stands_unless_its_reader_says_otherwise(
     tagged: Library, words: str, languages: tuple[str, ...], language: str | None

@@ -183,7 +183,7 @@ def test_a_picture_is_kept_for_ever_under_an_address_that_names_it(client: httpx
         ("svgs", 422, "image"),
         ("icons/99999999999999999999", 404, "99999999999999999999"),
         ("icons/1/png?size=100000", 422, 'size is "100000"'),
-        ("nothing/here", 404, "Not Found"),
+        ("nothing/here", 404, 'nothing is at "/api/v1/nothing/here"; /api/v1/openapi.json'),
     ],
 )
 def test_what_can_not_be_answered_is_refused_in_one_sentence(
