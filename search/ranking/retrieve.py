@@ -29,7 +29,7 @@ N_DRAWN = 50
 """Icons that each customary drawing adds, by its name."""
 _SIFTED = 8
 """Times as many names are looked at where a filter leaves some of them."""
-_LARGE = 4
+_LARGE = 16
 """Of a selection that holds one icon in so many, or more, those near are found among all that are near."""
 _N_REMEMBERED = 16
 """Lists of neighbours: who filters, or turns pages, asks for the same one again."""
@@ -209,10 +209,10 @@ def _near(
     opened: Opened, vectors: VectorSearch, vector: Floats, n: int, only: Selection | None, *, is_first: bool
 ) -> tuple[Neighbours, Ids]:
     """What lies near to a vector among a selection, perhaps with more beside; and what does among all, best first."""
-    share = 1.0 if only is None else max(1, len(only)) / max(1, len(vectors))
-    if share * _LARGE >= 1:
-        found = _remembered_near(opened, vectors, vector, min(round(n / share), vectors.most))
-        return found, found.ids[np.argsort(-found.scores, kind="stable")[:n]]
+    if only is None or len(only) * _LARGE >= len(vectors):
+        found = _remembered_near(opened, vectors, vector, min(n, vectors.most))
+        if only is None or only.has(found.ids).any():
+            return found, found.ids[np.argsort(-found.scores, kind="stable")]
     near = vectors.search(vector, k=n, only=only, is_rough=True)
     if not is_first:
         return near, near.ids[:0]
