@@ -90,9 +90,9 @@ STOPWORDS = frozenset(
 """Words that say nothing of an icon, though icons of letters bear "a". Those that tell log in from log out count."""
 _ALL = 0.999
 _PART = 3
+"""Letters that each of two words has at least which names may write as one."""
 _LOOSE = frozenset(("off", "out", "set"))
-"""Letters that each of two words has at least that names may write as one; and words that stand beside any other: an
-`ice-cream-off` is no office."""
+"""Words that stand beside any other, and so are none of two: an `ice-cream-off` is no office."""
 _LONGEST_NAME = 50
 _LISTS = ("names", "told", "icons")
 """As a generation's file calls names that bear a stem, names whose tags do, and icons."""
@@ -200,8 +200,9 @@ class Lexicon:
         written = {term: word for word in without_stopwords(words).split() for term in stems(word)}
         places = [self.place(term) for term in written]
         weights = [1.0 if place is None else float(self.weights[place]) for place in places]
+        total = sum(weights)
         for (term, word), weight in zip(written.items(), weights, strict=True):
-            share, in_two = np.float32(weight / sum(weights)), self._in_two_words(word)
+            share, in_two = np.float32(weight / total), self._in_two_words(word)
             said = covered[in_two] + share  # and no more, where names and tags say it as one, too
             covered[self._listed(self.names, term)] += share
             covered[self._listed(self.tagged, term)] += np.float32(STATED_SHARE) * share

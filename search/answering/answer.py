@@ -80,7 +80,7 @@ def as_hits(opened: Opened, found: Rows, sets: SetPriority, *, flat: bool) -> li
     others = [ids[:0] for _ in ids] if flat else others_bearing(opened, sets, ids)
     also = [some[:MOST_ALSO] for some in others]
     icons = opened.snapshot.candidates(np.concatenate([ids, *also]))
-    variants = opened.snapshot.variants([*{(icon.set_id, icon.name_id): None for icon in icons.values()}])
+    variants = opened.snapshot.variants(list(dict.fromkeys((icon.set_id, icon.name_id) for icon in icons.values())))
     keys = {icon.id: _key(opened, icon, variants[icon.set_id, icon.name_id]) for icon in icons.values()}
     in_order = [icons[icon] for icon in ids.tolist()]
     digests = opened.snapshot.digests([icon.image_id for icon in in_order])

@@ -30,7 +30,7 @@ N_DRAWN = 50
 _SIFTED = 8
 """Times as many names are looked at where a filter leaves some of them."""
 _LARGE = 16
-"""Of a selection that holds one icon in so many, or more, those near are found among all that are near."""
+"""Of a selection that holds one icon in so many, or more, those near are found among all that are near, if any is."""
 _N_REMEMBERED = 16
 """Lists of neighbours: who filters, or turns pages, asks for the same one again."""
 
