@@ -199,12 +199,12 @@ class _Bench:
     def _ask(self, index: VectorIndex, least: Floats, title: str) -> tuple[list[float], list[float]]:
         """Ask all queries, fewer of a slow index; the seconds and the share of right answers of each."""
         for query in self.queries[:_N_FIRST]:  # pages are mapped when they are first read
-            index.search(query, k=N_CANDIDATES, per_hit=1)
+            index.search(query, k=N_CANDIDATES, is_rough=True)
         times, shares = [], []
         ends = time.perf_counter() + _TIMED_SECONDS
         for query, bound in zip(self.queries, least, strict=True):
             started = time.perf_counter()
-            found = index.search(query, k=N_CANDIDATES, per_hit=1)
+            found = index.search(query, k=N_CANDIDATES, is_rough=True)
             times.append(time.perf_counter() - started)
             shares.append(share_right(found, bound, k=RECALL_K))
             self.progress(title, len(times), len(self.queries))

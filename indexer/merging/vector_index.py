@@ -28,11 +28,11 @@ with known_to_blas():
 N_LEARNT = 16_384
 """Vectors that an index learns from, where it has to."""
 REFINED = 2000
-"""Candidates that codes hand to the exact scores, for however few hits. At 365,328 real pictures asked with
-words, recall@10 of product codes is .983 with 1,000, .998 with 2,000; that of one-bit codes .995 and .998. At icons
-with fused vectors both find all ten from 1,000; of the first thousand .91 with 2,000, .73 with 1,000. Codes in lists
-hand on twice as many: there are more to mistake."""
-REFINED_PER_HIT = 4
+"""Candidates that codes hand to the exact scores, for however few hits; a rough search as many as it is asked for. At
+365,328 real pictures asked with words, recall@10 of product codes is .983 with 1,000, .998 with 2,000; that of one-bit
+codes .995 and .998. At icons with fused vectors both find all ten from 1,000; of the first 200 .996 with 2,000, .978
+with 1,000. Codes in lists hand on twice as many: there are more to mistake."""
+_REFINED_PER_HIT = 4
 """The least candidates for each of many hits."""
 PROBES_PER_ROOT = 4
 """Lists read, for the root of how many there are: 90 of 512. Of 20,000 pictures asked with names 64 of 512 find .978 of
@@ -47,8 +47,7 @@ _LEAST_PROBES = 16
 GRAPH_WIDTH = 128
 """Neighbours that a walk through a graph keeps in view (efSearch)."""
 EXACT_AMONG = 20_000
-"""Of so many ids that a filter leaves, or fewer, the whole vectors are compared: no hit is lost, and it is known at
-once how many there are. Of 17,592 it takes .6 ms, as long as their codes; of 40,149 1.4."""
+"""Of so many ids that a filter leaves, or fewer, all whole vectors are compared, unless codes stand in one list."""
 FEW = 16
 """Queries that one thread asks together: threads that wait for each other would cost others the cores."""
 SEEN_AROUND = 16
@@ -82,9 +81,11 @@ class VectorIndex:
         self.ids: Ids = faiss.vector_to_array(index.id_map)
         """Of its vectors, ascending."""
         self.spec = spec
-        self._placed: tuple[Ids, Mask, Any] = self.ids[:0], np.empty(0, bool), None
-        """The last ids that a query was asked among, which vectors bear them, and what `_side_by_side` made of these: a
-        filter is asked with again. Threads share it, so it is read and replaced as one."""
+        self._has_one_list = "PQ" in spec and self._lists is None
+        self._placed: tuple[Ids, Any, Any] = self.ids[:0], None, None
+        """The last ids that a query was asked among, a selector of the vectors that bear them, and `_codes_around`
+        these, if all codes stand in one list: a filter is asked with again. Threads share it, so it is read and
+        replaced as one."""
 
     def __len__(self) -> int:
         return int(self._index.ntotal)
@@ -178,37 +179,36 @@ class VectorIndex:
             file.seek(file.read(_FRONT).index(_SIZE.pack(n_lists) + _SIZE.pack(before)) + _SIZE.size)
             file.write(_SIZE.pack(self._lists.nprobe))
 
-    def search(self, query: Floats, *, k: int, only: Ids | None = None, per_hit: int = REFINED_PER_HIT) -> Neighbours:
+    def search(self, query: Floats, *, k: int, only: Ids | None = None, is_rough: bool = False) -> Neighbours:
         """Find the `k` nearest to one unit vector (dim,), among the ids `only` if that is not None, which ascend.
 
-        Among up to `EXACT_AMONG` ids the answer is exact, whatever the index. A refined index scores `per_hit` vectors
-        exactly for each hit, `REFINED` at least; 1 does where only the first of many hits count.
+        Among few ids the answer is exact, whatever the index: `REFINED`, or `EXACT_AMONG`. A rough search is for
+        queries of whose many hits the first ones count.
         """
         n = len(self) if only is None else len(only)
         k = min(k, n)
         if k <= 0:
             return Neighbours(np.empty(0, np.float32), np.empty(0, np.int64), -np.inf)
         faiss.omp_set_num_threads(1)  # each thread of Python has a number of its own, all cores at first
-        is_exact = self.spec in _EXACT or n == k or (only is not None and n <= EXACT_AMONG)
-        way = (query, k, only, self._refined(k, per_hit))
-        scores, positions = self._ask(*way, is_exact=is_exact)
-        if only is not None and not is_exact and positions[0, -1] < 0:  # the lists that were read hold fewer
-            is_exact = True
-            scores, positions = self._ask(*way, is_exact=True)
+        has_list, are_few = self._has_one_list and only is not None, only is not None and n <= EXACT_AMONG
+        is_whole = self.spec in _EXACT or ((n == k or are_few) and not has_list)
+        n_refined = self._refined(k, n=n, is_rough=is_rough)
+        scores, positions = self._ask(query, k, only, n_refined, is_whole=is_whole)
+        if positions[0, -1] < 0 and not is_whole:  # the lists that were read hold fewer
+            is_whole = True
+            scores, positions = self._ask(query, k, only, n_refined, is_whole=True)
         real = positions[0] >= 0
         scores, ids = scores[0][real], self.ids[positions[0][real]]
+        is_exact = is_whole or (has_list and n_refined == n)
         last = scores[len(scores) - 1 if is_exact else len(scores) // SEEN_AROUND :][:1]
         return Neighbours(scores, ids, -np.inf if n == k else float(last.max(initial=-np.inf)))
 
     def search_many(self, queries: Floats, *, k: int) -> list[Neighbours]:
-        """Find the `k` nearest to each of several unit vectors (n, dim), on all cores if they are many.
-
-        A refined index scores `REFINED` vectors exactly for each, or `k` where that is more.
-        """
+        """Find the `k` nearest to each of several unit vectors (n, dim), on all cores if they are many."""
         if k <= 0 or k >= len(self) or not len(queries):
             return [self.search(query, k=k) for query in queries]
         faiss.omp_set_num_threads(cores() if len(queries) > FEW else 1)
-        parameters = self._parameters(None, k_factor=self._refined(k, 1) / k)
+        parameters = self._parameters(None, k_factor=self._refined(k, n=len(self), is_rough=False) / k)
         scores, positions = self._inner.search(np.ascontiguousarray(queries), k, params=parameters)
         return [
             Neighbours(of_query[at >= 0], self.ids[at[at >= 0]], float(of_query[-1]))
@@ -219,61 +219,40 @@ class VectorIndex:
         """The exact inner products of all vectors with one unit vector (dim,), by ascending id: not sorted by score."""
         faiss.omp_set_num_threads(1)
         found = np.empty(len(self), np.float32)
-        index, parameters = self._whole(np.ones(len(self), dtype=bool))
+        index, parameters = self._whole(None)
         scores, positions = index.search(np.ascontiguousarray(query[None]), len(self), params=parameters)
         found[positions[0]] = scores[0]
         return Neighbours(found, self.ids, -np.inf)
 
     def _ask(
-        self, query: Floats, k: int, only: Ids | None, n_refined: int, *, is_exact: bool
+        self, query: Floats, k: int, only: Ids | None, n_refined: int, *, is_whole: bool
     ) -> tuple[Floats, NDArray[np.int64]]:
         """Scores and positions, (1, k) each; a position is -1 where nothing was found."""
-        index, parameters, positions = self._inner, self._parameters(None, k_factor=n_refined / k), None
-        if only is not None:
-            is_kept, together = self._places(only)
-            if len(only) <= EXACT_AMONG and together is not None:
-                index, parameters, positions = together, None, np.append(np.flatnonzero(is_kept), -1)
-            elif is_exact:
-                index, parameters = self._whole(is_kept)
-            else:
-                index = together or index
-                parameters = self._parameters(_selector(is_kept), k_factor=n_refined / k)
-        elif is_exact and self.spec not in _EXACT:
-            index, parameters = self._whole(np.ones(len(self), dtype=bool))
-        scores, places = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
-        return cast(Floats, scores), places if positions is None else positions[places]
+        selector, around = (None, None) if only is None else self._places(only)
+        if is_whole:
+            index, parameters = self._whole(selector)
+        else:
+            index, parameters = around or self._inner, self._parameters(selector, k_factor=n_refined / k)
+        found = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
+        return cast(tuple[Floats, NDArray[np.int64]], found)
 
-    def _refined(self, k: int, per_hit: int) -> int:
-        """Candidates that are scored exactly."""
-        return max(per_hit * k, REFINED if self._lists is None else 2 * REFINED)
+    def _refined(self, k: int, *, n: int, is_rough: bool) -> int:
+        """How many of `n` candidates are scored exactly."""
+        enough = k if is_rough and n > REFINED else max(_REFINED_PER_HIT * k, REFINED)
+        return min(n, enough if self._lists is None else 2 * enough)
 
-    def _places(self, only: Ids) -> tuple[Mask, Any]:
-        """Which of the vectors, by position, bear some ids, and a smaller index with these, if that is quicker to ask.
-
-        Whole vectors are put together when they are asked again: it takes longer than it saves once.
-        """
-        ids, is_kept, together = self._placed
-        is_again = ids is only
-        if not is_again:
+    def _places(self, only: Ids) -> tuple[Any, Any]:
+        """A selector of the vectors that bear some ids, and codes around them, if all codes stand in one list."""
+        ids, selector, around = self._placed
+        if ids is not only:
             is_named = np.zeros(max(int(only[-1]), int(self.ids[-1])) + 1, dtype=bool)
             is_named[only] = True
-            is_kept, together = is_named[self.ids], None
-        if together is None and "Refine" in self.spec and (is_again or len(only) > EXACT_AMONG):
-            together = self._side_by_side(is_kept, len(only))
-        self._placed = only, is_kept, together
-        return is_kept, together
-
-    def _side_by_side(self, is_kept: Mask, n: int) -> Any:
-        """An index of some whole vectors alone where they are few, else `_codes_around` them; None for other kinds."""
-        if n <= EXACT_AMONG:
-            together = faiss.IndexScalarQuantizer(self._inner.d, faiss.ScalarQuantizer.QT_fp16, self._inner.metric_type)
-            together.add_sa_codes(self._stored.compress(is_kept, axis=0))
-            return together
-        return (
-            faiss.IndexRefine(self._codes_around(is_kept), self._inner.refine_index)
-            if "PQ" in self.spec and self._lists is None
-            else None
-        )
+            is_kept = is_named[self.ids]
+            # A bit a position: a selector of ids is a hash table, which takes longer to fill than the search itself.
+            selector = faiss.IDSelectorBitmap(np.packbits(is_kept, bitorder="little"))
+            around = self._codes_around(is_kept) if self._has_one_list else None
+            self._placed = only, selector, around
+        return selector, around
 
     def _codes_around(self, is_kept: Mask) -> Any:
         """A list of the blocks of product codes that hold some vectors: of others, too, which a selector leaves out.
@@ -289,7 +268,7 @@ class VectorIndex:
         around.pq, around.is_trained, around.ntotal = codes.pq, True, len(self)
         chosen = packed.take(blocks, axis=0)
         around.invlists.add_entries(0, len(positions), faiss.swig_ptr(positions), faiss.swig_ptr(chosen))
-        return around
+        return faiss.IndexRefine(around, self._inner.refine_index)
 
     def reconstruct(self, ids: Ids) -> Floats:
         """Read back the stored vectors of some ids, (n, dim).
@@ -316,13 +295,13 @@ class VectorIndex:
     def _rows(self) -> Ids:
         return rows_by_id(self.ids)
 
-    def _whole(self, is_kept: Mask) -> tuple[Any, Any]:
-        """The index that holds whole vectors, and how those at some positions are asked."""
-        inner, selector = self._inner, _selector(is_kept)
+    def _whole(self, selector: Any) -> tuple[Any, Any]:
+        """The index that holds whole vectors, and how those of a selector are asked, None for all."""
+        inner, options = self._inner, {} if selector is None else {"sel": selector}
         if "IVF" in self.spec and "Refine" not in self.spec:
-            return inner, faiss.SearchParametersIVF(sel=selector, nprobe=inner.nlist)
+            return inner, faiss.SearchParametersIVF(nprobe=inner.nlist, **options)
         whole = inner.refine_index if "Refine" in self.spec else inner.storage if "HNSW" in self.spec else inner
-        return faiss.downcast_index(whole), faiss.SearchParameters(sel=selector)
+        return faiss.downcast_index(whole), faiss.SearchParameters(**options)
 
     def _parameters(self, selector: Any, *, k_factor: float) -> Any:
         """How the index is asked, or the base of a refined one."""
@@ -382,11 +361,6 @@ def _train(index: Any, sample: Floats, asked: Floats | None, *, spec: str) -> No
     faiss.omp_set_num_threads(1 if "PQ" in spec else cores())
     index.train(sample)
     faiss.omp_set_num_threads(cores())
-
-
-def _selector(is_kept: Mask) -> Any:
-    """A bit a position: a selector of ids is a hash table, which takes longer to fill than the search itself."""
-    return faiss.IDSelectorBitmap(np.packbits(is_kept, bitorder="little"))
 
 
 def _whole_of(halves: NDArray[np.int16]) -> Floats:

@@ -23,7 +23,7 @@ from indexer.merging.browsing import Columns, FacetRows
 from indexer.merging.facets import SEVERAL, read_array
 from indexer.merging.lexicon import Lexicon, says_all
 from indexer.merging.manifest import IndexFacts
-from indexer.merging.vector_index import REFINED_PER_HIT, Neighbours, VectorIndex
+from indexer.merging.vector_index import Neighbours, VectorIndex
 from search.generation.backend import Arranged, IconTable, Selection
 from search.query import Filters, Sort
 
@@ -168,7 +168,7 @@ class FaissVectors:
             return self.index.everything(query)
         assert only is None or isinstance(only, Chosen)  # what this engine's own filters leave
         ids = None if only is None else only.ids
-        return self.index.search(query, k=k, only=ids, per_hit=1 if is_rough else REFINED_PER_HIT)
+        return self.index.search(query, k=k, only=ids, is_rough=is_rough)
 
     def search_many(self, queries: Floats, *, k: int, only: Selection | None = None) -> list[Neighbours]:
         """The `k` nearest to each of several vectors."""

@@ -4,8 +4,8 @@ What is counted depends on the query and its filters alone, never on the window 
 
 - An icon has the same score whatever is filtered, and is a hit from the same `ScoreCutoff` on: that of the query
   without filters. So a filter leaves those hits that the menu counted for it.
-- Counting ends where more than `MOST_COUNTED` hits are found, or where no icon beyond can be a hit; among more icons
-  than `N_SURE` and `EXACT_AMONG` say after the first look.
+- Counting ends where more than `MOST_COUNTED` hits are found, or where no icon beyond can be a hit; in a library of
+  more than `N_SURE` icons after the first look.
 - Windows may lie deeper. What a deeper step finds stands behind what was found before, so that pages follow each other.
 """
 
@@ -17,7 +17,6 @@ from indexer.arrays import Ids, Mask, firsts_of, is_in
 from indexer.languages.words import asked_style
 from indexer.merging.browsing import first_of_groups
 from indexer.merging.facets import A_LOOK, NO_STYLE
-from indexer.merging.vector_index import EXACT_AMONG
 from search.generation.backend import Ability
 from search.query import MOST_COUNTED, FacetCount, Filters, Window
 from search.ranking import retrieve
@@ -37,9 +36,8 @@ from search.ranking.retrieve import Question
 STEP = 4
 """How many times as many are asked for with each step."""
 N_SURE = 50_000
-"""In a library of so many icons, and among `EXACT_AMONG` that filters leave, hits are counted up to `MOST_COUNTED`
-however deep they lie: vectors are compared exactly there. Else these are asked once, since nobody should wait for a
-count: "488+" is said then."""
+"""In a library of so many icons hits are counted up to `MOST_COUNTED` however deep they lie: vectors are compared
+exactly there. Else these are asked once, since nobody should wait for a count: "488+" is said then."""
 N_COUNTED = 16_384
 """Among so many of the nearest icons the hits are that a menu counts: of all of Iconify these hold the hits of all but
 the broadest words (arrow, circle)."""
@@ -72,7 +70,7 @@ class Results:
         if not len(self._rows) and self._only is not None and window.min_score is None:
             self.cutoff = ScoreCutoff.of(self._first.compress(fits), None, is_never_empty=is_never_empty)
             self._rows = self.cutoff.hits(self._first.compress(fits))
-        is_sure = len(facets) <= N_SURE or (self._only is not None and len(self._only) <= EXACT_AMONG)
+        is_sure = len(facets) <= N_SURE
         hits = self._arranged(self._rows)
         while self._can_find_more and len(hits) <= MOST_COUNTED and is_sure:
             self._deeper(STEP * self._n)
