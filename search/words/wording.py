@@ -330,6 +330,7 @@ _SAID: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         rf"(?!(?:{'|'.join(_FUNCTION)})$)",
         _without_asking,
     ),
+    (rf"^(?:an?|the) (?=(?:{'|'.join(_STYLES)})\b|\w\w+$)", ""),  # "a filled star", "the sun"; "a z" are two letters
     (r"(?<=[^ ,])[ ,]{1,2}(?:please|thanks|thank you)[.!?]?$", ""),
     (
         r" (?:with|that has|having) an? (?:\w+ )?(?:line|slash|stroke|bar) (?:through|across|over)(?: it| them)?$",
@@ -350,7 +351,7 @@ _SAID: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^(export|save|download|share|send|print|convert|open) as (?:an? )?(\S+)$", r"\2 \1 \2"),
     (r"^(?:(.+) (?:un|not )(?:check|tick)ed|(?:un|not )(?:check|tick)ed (.+))$", r"blank \1\2 outline -off -tick"),
     (r"^(?:empty|blank) ((?:check|tick) ?box)$", r"blank \1 outline -off -tick"),
-    (r"^(?:(.+) un(?:selected|liked)|un(?:selected|liked) (.+)|un(star|bookmark|flag)\w+)$", r"\1\2\3 outline"),
+    (r"^(?:(.+) un(?:selected|liked)|un(?:selected|liked) (.+)|un(star(?!t)|bookmark|flag)\w+)$", r"\1\2\3 outline"),
     (r"^(?:unmuted (.+)|(.+) unmuted)$", r"\1\2 -off -mute -slash"),
     (r" (?:turned|switched) (on|off)$", r" \1"),
     (r"^(?:unlocked (.+)|(.+) unlocked)$", r"\1\2 open"),
