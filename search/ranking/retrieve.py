@@ -253,6 +253,5 @@ def _retrieve_keywords(opened: Opened, keywords: Keywords, n: int, only: Selecti
     ids = np.sort(opened.lexicon.icons.of_many(opened.lexicon.rows(names)))
     ids = ids if only is None else ids.compress(only.has(ids))
     order = np.argsort(names)
-    held = opened.facets.at(ids)["name"] if len(ids) else ids
-    merits = merits[order][np.searchsorted(names[order], held)] if len(ids) else merits[:0]
+    merits = merits[order][np.searchsorted(names[order], opened.facets.at(ids)["name"])]
     return Retrieved(ids, np.ones(len(ids), bool), merits=merits, is_cut=len(names) == most)
