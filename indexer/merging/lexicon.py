@@ -230,9 +230,9 @@ class Lexicon:
         rows = np.flatnonzero(coverage > 0)
         merit = coverage[rows] - self._lengths[rows] * np.float32(1e-4)
         if len(rows) > most:
-            chosen = np.argpartition(-merit, most)[:most]
-            rows, merit = rows[chosen], merit[chosen]
-        return np.asarray(rows[np.lexsort((rows, -merit))])
+            may_be_best = merit >= np.partition(merit, -most)[-most]  # all that are as good as the last one
+            rows, merit = rows[may_be_best], merit[may_be_best]
+        return np.asarray(rows[np.lexsort((rows, -merit))[:most]])
 
     def knows(self, word: str) -> bool:
         """Tell whether a name or a tag bears a word, in any form of it."""

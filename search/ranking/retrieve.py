@@ -173,7 +173,7 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
     """Find the icons among which the best `n` are; where `is_first` also those that no filter would take away."""
     refuse_late()
     if question.keywords is not None:
-        return _retrieve_keywords(question.opened, question.keywords, n)
+        return _retrieve_keywords(question.opened, question.keywords, n, only)
     every: list[Ids] = []
     """Found where nothing is filtered."""
     first: list[Ids] = []
@@ -243,12 +243,15 @@ def _best_named(opened: Opened, fits: Floats, most: int, only: Selection | None)
     return best[:most], lexical[:most], float(fits[opened.name_rows(last)].max(initial=0)) if is_cut else 0.0
 
 
-def _retrieve_keywords(opened: Opened, keywords: Keywords, n: int) -> Retrieved:
-    """The icons whose names, tags and categories say all that a keyword query wants."""
-    nothing = np.empty(0, np.int64), np.empty(0, np.float32)
-    names, merits = opened.snapshot.matching(*keywords, most=n) if keywords.match else nothing
+def _retrieve_keywords(opened: Opened, keywords: Keywords, n: int, only: Selection | None) -> Retrieved:
+    """The icons whose names, tags and categories say all that a keyword query wants: of `n` names, of a selection all.
+
+    Names are not known by what filters leave of them.
+    """
+    nothing, most = (np.empty(0, np.int64), np.empty(0, np.float32)), n if only is None else opened.icons.most
+    names, merits = opened.snapshot.matching(*keywords, most=most) if keywords.match else nothing
     ids = np.sort(opened.lexicon.icons.of_many(opened.lexicon.rows(names)))
+    ids = ids if only is None else ids.compress(only.has(ids))
     order = np.argsort(names)
-    held = opened.facets.at(ids)["name"] if len(ids) else ids
-    merits = merits[order][np.searchsorted(names[order], held)] if len(ids) else merits[:0]
-    return Retrieved(ids, np.ones(len(ids), bool), merits=merits, is_cut=len(names) == n)
+    merits = merits[order][np.searchsorted(names[order], opened.facets.at(ids)["name"])]
+    return Retrieved(ids, np.ones(len(ids), bool), merits=merits, is_cut=len(names) == most)

@@ -75,7 +75,8 @@ def test_stems_are_those_of_the_keyword_index(lexicon: Lexicon) -> None:
 
 def test_the_best_names_are_short_ones_that_cover_most(lexicon: Lexicon) -> None:
     assert lexicon.best_rows(lexicon.coverage("arrow left"), most=10).tolist() == [0, 1, 2]
-    assert lexicon.best_rows(lexicon.coverage("arrow left"), most=1).tolist() == [0]
+    alike = Lexicon.of_keywords([(n, f"dot {n}", "", "") for n in range(500)], [(n, n) for n in range(500)])
+    assert all(alike.best_rows(alike.coverage("dot"), most=n).tolist() == [*range(n)] for n in (1, 50, 400, 500))
     assert lexicon.best_rows(lexicon.coverage("nothing"), most=10).tolist() == []
 
 

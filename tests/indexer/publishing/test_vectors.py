@@ -56,6 +56,9 @@ def test_everything_is_compared_exactly_and_the_nearest_bound_the_others(
     beyond = exact[~np.isin(IDS, found.ids)]
     assert beyond.max() <= found.beyond + 1e-3
     assert opened.search(vectors[3].astype(np.float32), k=3, only=IDS[:3]).beyond == -np.inf
+    bounds = [opened.search(vectors[3].astype(np.float32), k=n - 1, only=IDS[:n]).beyond for n in range(1800, 2000)]
+    # All but the furthest are asked for, which codes take for another one.
+    assert bounds == pytest.approx([np.partition(exact[:n], 1)[1] for n in range(1800, 2000)], abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

@@ -30,7 +30,7 @@ QUERIES = [
     Query(words="go back", without=("circle",)),
     Query(words="a cup with steam"),
     Query(words="qwertzuiop"),
-    Query(words="arr*", keyword=True),
+    Query(words="t0", keyword=True),
     Query(icon=1),
     Query(words="round", picture=(bundled("samples/lucide-static") / "icons" / "clock.svg").read_bytes()),
     Query(words="arrow left", prefer=("second",)),
