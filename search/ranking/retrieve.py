@@ -214,13 +214,15 @@ def _near(
         near = vectors.search(vector, k=n, only=only, is_rough=True)
         return near, near.ids[:0]
     found = _remembered_near(opened, vectors, vector, min(n, vectors.most))
-    of_all = found.ids[np.argsort(-found.scores, kind="stable")]
+    order = np.argsort(-found.scores, kind="stable")
+    of_all = found.ids[order]
     if only is None or (len(only) > n and np.count_nonzero(only.has(of_all)) >= _ENOUGH):
         return found, of_all
     near = vectors.search(vector, k=N_FIRST if len(only) > n else n, only=only, is_rough=True)
-    is_new = ~is_in(np.sort(near.ids), found.ids)
-    scores = np.concatenate([near.scores, found.scores[is_new]])
-    return Neighbours(scores, np.concatenate([near.ids, found.ids[is_new]]), near.beyond), of_all
+    first = order[:N_FIRST]
+    beside = first[~is_in(np.sort(near.ids), found.ids[first])]
+    scores = np.concatenate([near.scores, found.scores[beside]])
+    return Neighbours(scores, np.concatenate([near.ids, found.ids[beside]]), near.beyond), of_all
 
 
 def _remembered_near(opened: Opened, vectors: VectorSearch, vector: Floats, n: int) -> Neighbours:
