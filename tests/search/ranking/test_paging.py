@@ -14,6 +14,7 @@ from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import ORDERS, Library, Order
 from indexer.merging.browsing import first_of_groups, group_many
+from indexer.merging.manifest import PQ
 from indexer.pipeline import IndexOptions, index
 from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.backend import FIELDS
@@ -55,7 +56,9 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
     (place / "icons.csv").write_text("\n".join(lines) + "\n")
     library = Library(place / "library")
     how = EmbedOptions(batch_size=64, workers=0, precision="fp32")
-    index(library, IndexOptions(sources=[place / "icons.csv"], devices="cpu", embed=how), Silent())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("indexer.merging.manifest.RULE", ((2_000_000, PQ),))  # as in libraries of hundred thousands
+        index(library, IndexOptions(sources=[place / "icons.csv"], devices="cpu", embed=how), Silent())
     return SearchEngine.open(library.root)
 
 
@@ -115,6 +118,22 @@ def test_all_pages_together_hold_the_hits_that_each_of_them_counts(engine: Searc
         assert len({hit.id for hit in hits}) == len(hits) == pages[0].n_found
         assert hits == engine.ask(query, filters=filters, window=Window(k=480)).hits
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+@pytest.mark.parametrize("filters", [Filters(), Filters(sets=("second",)), Filters(licences=("MIT",))], ids=str)
+def test_pages_of_a_large_library_follow_each_other_where_codes_find_what_is_near(
+    engine: SearchEngine, filters: Filters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = {"results.N_SURE": 0, "retrieve.N_CANDIDATES": 40, "retrieve.N_FIRST": 20, "retrieve._ENOUGH": 15}
+    for name, value in few.items():
+        monkeypatch.setattr(f"search.ranking.{name}", value)
+    monkeypatch.setattr("indexer.merging.vector_index.REFINED", 40)
+    for query in QUERIES:
+        pages = [engine.ask(query, filters=filters, window=Window(k=20, offset=start)) for start in range(0, 480, 20)]
+        hits = [hit for page in pages for hit in page.hits]
+        assert hits == engine.ask(query, filters=filters, window=Window(k=480)).hits
+        assert len({hit.id for hit in hits}) == len(hits) and len({page.counted for page in pages}) == 1
+        assert pages[0].is_more or len(hits) == pages[0].n_found
 
 
 @pytest.mark.usefixtures("first_look")
