@@ -124,10 +124,12 @@ def test_all_pages_together_hold_the_hits_that_each_of_them_counts(engine: Searc
 def test_pages_of_a_large_library_follow_each_other_where_codes_find_what_is_near(
     engine: SearchEngine, filters: Filters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = {"results.N_SURE": 0, "retrieve.N_CANDIDATES": 40, "retrieve.N_FIRST": 20, "retrieve._ENOUGH": 15}
-    for name, value in few.items():
-        monkeypatch.setattr(f"search.ranking.{name}", value)
-    monkeypatch.setattr("indexer.merging.vector_index.REFINED", 40)
+    for name, value in {
+        **{"search.ranking.results.N_SURE": 0, "search.ranking.retrieve.N_CANDIDATES": 40},
+        **{"search.ranking.retrieve.N_FIRST": 20, "search.ranking.retrieve._ENOUGH": 15},
+        "indexer.merging.vector_index.REFINED": 40,
+    }.items():
+        monkeypatch.setattr(name, value)
     for query in QUERIES:
         pages = [engine.ask(query, filters=filters, window=Window(k=20, offset=start)) for start in range(0, 480, 20)]
         hits = [hit for page in pages for hit in page.hits]

@@ -150,6 +150,7 @@ def test_the_plain_one_has_the_score_of_the_best(engine: SearchEngine) -> None:
         *((words, "bell", ["-fill"]) for words in ("filled bell", "bell fill", "solid bell")),
         ("thin outline bell", "bell", ["-thin"]),
         ("bell in thin line style", "bell", ["-thin"]),
+        ("bold filled love", "heart", ["-fill"]),
         ("hollow heart", "heart", ["", "-bold", "-light", "-thin"]),
         ("line style trash icon", "trash", ["", "-light", "-thin"]),
         ("filled stars please", "star", ["-fill"]),
@@ -165,6 +166,10 @@ def test_of_sentences_the_thing_is_found_in_the_style_that_is_asked(
     hits = engine.ask(Query(words=words)).hits
     assert hits[0].name in [f"{meaning}{suffix}" for suffix in suffixes]
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_of_a_weight_that_is_asked_all_else_that_is_near_has_it_too(engine: SearchEngine) -> None:
+    assert {hit.name.rpartition("-")[2] for hit in engine.search("thin heart")} == {"thin"}
 
 
 @pytest.mark.parametrize("words", ["bell bold", "bell-bold", "ph:bell-bold", "BellBold"])
