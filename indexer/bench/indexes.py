@@ -31,8 +31,6 @@ LEAST_REAL = 10
 USED_SHARE = 0.8
 """Share of the free memory that an index may take."""
 RECALL_K = 10
-N_CANDIDATES = 1000
-"""Icons that a search looks at."""
 _N_FIRST, _TIMED_SECONDS, _LEAST_TIMED = 16, 10.0, 16
 _MOST_LIKE, _TOO_SHORT = 0.999, 1e-3
 _N_LOOKED_AT, _N_AMONG = 256, 20_000
@@ -199,12 +197,12 @@ class _Bench:
     def _ask(self, index: VectorIndex, least: Floats, title: str) -> tuple[list[float], list[float]]:
         """Ask all queries, fewer of a slow index; the seconds and the share of right answers of each."""
         for query in self.queries[:_N_FIRST]:  # pages are mapped when they are first read
-            index.search(query, k=N_CANDIDATES, is_rough=True)
+            index.search(query, k=RECALL_K)
         times, shares = [], []
         ends = time.perf_counter() + _TIMED_SECONDS
         for query, bound in zip(self.queries, least, strict=True):
             started = time.perf_counter()
-            found = index.search(query, k=N_CANDIDATES, is_rough=True)
+            found = index.search(query, k=RECALL_K)
             times.append(time.perf_counter() - started)
             shares.append(share_right(found, bound, k=RECALL_K))
             self.progress(title, len(times), len(self.queries))

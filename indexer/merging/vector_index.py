@@ -182,16 +182,17 @@ class VectorIndex:
     def search(self, query: Floats, *, k: int, only: Ids | None = None, is_rough: bool = False) -> Neighbours:
         """Find the `k` nearest to one unit vector (dim,), among the ids `only` if that is not None, which ascend.
 
-        Among few ids the answer is exact, whatever the index: `REFINED`, or `EXACT_AMONG`. A rough search is for
-        queries of whose many hits the first ones count.
+        Among up to `REFINED` ids the answer is exact, whatever the index; where codes don't stand in one list, among up
+        to `EXACT_AMONG`. A rough search is for queries of whose many hits the first ones count.
         """
         n = len(self) if only is None else len(only)
         k = min(k, n)
         if k <= 0:
             return Neighbours(np.empty(0, np.float32), np.empty(0, np.int64), -np.inf)
         faiss.omp_set_num_threads(1)  # each thread of Python has a number of its own, all cores at first
-        has_list, are_few = self._has_one_list and only is not None, only is not None and n <= EXACT_AMONG
-        is_whole = self.spec in _EXACT or ((n == k or are_few) and not has_list)
+        has_codes_around = self._has_one_list and only is not None
+        are_few = n == k or (only is not None and n <= EXACT_AMONG)
+        is_whole = self.spec in _EXACT or (are_few and not has_codes_around)
         n_refined = self._refined(k, n=n, is_rough=is_rough)
         scores, positions = self._ask(query, k, only, n_refined, is_whole=is_whole)
         if positions[0, -1] < 0 and not is_whole:  # the lists that were read hold fewer
@@ -199,7 +200,7 @@ class VectorIndex:
             scores, positions = self._ask(query, k, only, n_refined, is_whole=True)
         real = positions[0] >= 0
         scores, ids = scores[0][real], self.ids[positions[0][real]]
-        is_exact = is_whole or (has_list and n_refined == n)
+        is_exact = is_whole or (has_codes_around and n_refined == n)
         last = scores[len(scores) - 1 if is_exact else len(scores) // SEEN_AROUND :][:1]
         return Neighbours(scores, ids, -np.inf if n == k else float(last.max(initial=-np.inf)))
 
@@ -233,8 +234,10 @@ class VectorIndex:
             index, parameters = self._whole(selector)
         else:
             index, parameters = around or self._inner, self._parameters(selector, n_refined=n_refined, k=k)
-        found = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
-        return cast(tuple[Floats, NDArray[np.int64]], found)
+        return cast(
+            tuple[Floats, NDArray[np.int64]],
+            index.search(np.ascontiguousarray(query[None]), k, params=parameters),
+        )
 
     def _refined(self, k: int, *, n: int, is_rough: bool) -> int:
         """How many of `n` candidates are scored exactly."""

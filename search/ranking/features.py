@@ -82,7 +82,7 @@ def features(question: Question, ids: Ids, found: Retrieved | None = None) -> Ro
 def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> None:
     """Fill in what names, sets and styles of icons say, and how their drawings show parts.
 
-    Icons that are called or show what is customarily meant are all found at first: only these are held against it.
+    What is customarily drawn is held against icons of the first look alone: that finds those called so.
     """
     opened, parsed, fits, ids = question.opened, question.parsed, question.fits, rows["icon"]
     assert parsed is not None and fits is not None

@@ -3,7 +3,8 @@
 What is counted depends on the query and its filters alone, never on the window that is asked for:
 
 - An icon has the same score whatever is filtered, and is a hit from the same `ScoreCutoff` on: that of the query
-  without filters. So a filter leaves those hits that the menu counted for it.
+  without filters. So a filter leaves those hits that the menu counted for it; a few more, or fewer, where something is
+  customarily drawn: that counts for the icons of a first look, which a filter has others of.
 - Counting ends where more than `MOST_COUNTED` hits are found, or where no icon beyond can be a hit; in a library of
   more than `N_SURE` icons after the first look.
 - Windows may lie deeper. What a deeper step finds stands behind what was found before, so that pages follow each other.
@@ -70,9 +71,8 @@ class Results:
         if not len(self._rows) and self._only is not None and window.min_score is None:
             self.cutoff = ScoreCutoff.of(self._first.compress(fits), None, is_never_empty=is_never_empty)
             self._rows = self.cutoff.hits(self._first.compress(fits))
-        is_sure = len(facets) <= N_SURE
         hits = self._arranged(self._rows)
-        while self._can_find_more and len(hits) <= MOST_COUNTED and is_sure:
+        while self._can_find_more and len(hits) <= MOST_COUNTED and len(facets) <= N_SURE:
             self._deeper(STEP * self._n)
             hits = self._arranged(self._rows)
         self.hits = self._with_preferred(hits)

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-MOST_STATEMENTS = 27_916
+MOST_STATEMENTS = 27_915
 """Lowered when the packages are smaller; never raised without a line in docs/log.md that says what is worth it."""
 MOST_MODULES = 204
 

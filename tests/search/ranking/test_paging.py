@@ -125,8 +125,10 @@ def test_pages_of_a_large_library_follow_each_other_where_codes_find_what_is_nea
     engine: SearchEngine, filters: Filters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {
-        **{"search.ranking.results.N_SURE": 0, "search.ranking.retrieve.N_CANDIDATES": 40},
-        **{"search.ranking.retrieve.N_FIRST": 20, "search.ranking.retrieve._ENOUGH": 15},
+        "search.ranking.results.N_SURE": 0,
+        "search.ranking.retrieve.N_CANDIDATES": 40,
+        "search.ranking.retrieve.N_FIRST": 20,
+        "search.ranking.retrieve._ENOUGH": 15,
         "indexer.merging.vector_index.REFINED": 40,
     }.items():
         monkeypatch.setattr(name, value)
